@@ -355,7 +355,7 @@ class ScoreStatistics:
             raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         space = query_lengths, n_residues, n_sequences, target_lengths
-        # E-values fall as scores grow. The first guess ignores the correction for ends, and may be too low.
+        # E-values fall as scores grow. The first guess suffices unless the correction for ends raises the E-value.
         sizes = float(np.max(query_lengths, initial=1)), max(float(n_residues), 1.0), self.k
         room = sum(map(log, sizes)) - log(evalue)  # the quotient itself can be infinite
         highest = ceil(max(room, 0) / self.lambda_ / step) + 1
