@@ -34,13 +34,12 @@ def write_report(results: dict) -> str:
             the instruction sets {", ".join(results["isas"])}. GCUPS are cells of H over the whole time of a call of the
             public Python API, traceback and CIGARs included. BLOSUM50 (DNA: 5/-4); the first residue of a gap costs 10,
             the next ones 2. All pairs of real proteins by average length (in brackets if the name lacks it), as many of
-            a set as {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: proteins of mixed
-            lengths; *dna*: amplicons. Peers, the fastest variant of each: parasail, pyopal (Opal), stringzillas, edlib
-            and pywfa (WFA2) through their Python packages, a call per pair or per query, and the programs ssearch36,
-            vsearch and EMBOSS. From C, parasail was 1.7 times as fast for scores and 2.2 times for CIGARs (about 250
-            residues, another machine). SWIPE, which Debian 12 lacks, is not measured. vsearch has other costs; edlib
-            has unit costs and takes no part in ratios. Every peer's scores except vsearch's were compared with
-            tropalign's, pair by pair."""
+            a set as {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: mixed lengths;
+            *dna*: amplicons. Peers, the fastest variant of each: parasail, pyopal (Opal), stringzillas, edlib and pywfa
+            (WFA2) through Python, and the programs ssearch36, vsearch and EMBOSS. From C, parasail was 1.7 times as
+            fast for scores and 2.2 times for CIGARs (about 250 residues, another machine). edlib has unit costs and
+            takes no part in ratios. Every peer's scores except vsearch's, which has other costs, were compared with
+            tropalign's."""
         ),
         "",
         *paragraph(results["absent"]),

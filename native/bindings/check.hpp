@@ -52,8 +52,8 @@ inline void require_no_empty(const int64_t *offsets, int64_t n_entries, const ch
 /// Refuse numbers outside [0, n).
 template <class T>
 void require_below(const T *values, size_t count, int64_t n, const char *name) {
-    // For a number outside, it or n - 1 - number is negative. Signs are collected because SSE2 lacks comparisons of
-    // 64 bits.
+    // A number is out of range if it or n - 1 - number is negative. Collect signs, because SSE2 lacks comparisons of 64
+    // bits.
     uint64_t signs = 0;
     for (size_t k = 0; k < count; ++k) {
         const auto value = static_cast<uint64_t>(static_cast<int64_t>(values[k]));

@@ -60,7 +60,7 @@ struct Room {
     Sequences read(const std::vector<uint8_t> &code_of, nb::str text, int side) {
         Py_ssize_t size = 0;
         const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-        if (!bytes) PyErr_Clear();  // a lone surrogate, which is not a residue
+        if (!bytes) PyErr_Clear();  // lone surrogates are not residues
         if (!bytes || size == 0 || size > kMostCells) return {nullptr, nullptr, 0};
         std::vector<uint8_t> &mine = codes[side];
         const size_t needed = static_cast<size_t>(size) + 2 * kCodeMargin;

@@ -16,7 +16,7 @@ using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_c
 /// Refuse costs below 0, and scores that may exceed 32 bits, the widest lanes of the engine.
 inline void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
     require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs must be at least 0");
-    int64_t highest = 1;  // of absolute values
+    int64_t highest = 1;  // highest absolute value
     for (int a = 0; a < kPadCode; ++a)
         for (int b = 0; b < kPadCode; ++b) highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
     if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)

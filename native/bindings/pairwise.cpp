@@ -219,7 +219,7 @@ Dict align_tables_python(List<AnyNumpy> tables, Column<uint8_t> query_codes, Col
     require(most == 1 || (most > 1 && std::string_view(mode) == "local" && request.depth == Depth::alignment),
             "most: must be 1, or more for alignments in local mode");
     require(static_cast<int64_t>(tables.size()) == request.pairs.n_pairs, "tables: must have a table per pair");
-    std::vector<AnyTable> arrays;  // they keep their memory
+    std::vector<AnyTable> arrays;  // keep the arrays alive
     for (int64_t k = 0; k < request.pairs.n_pairs; ++k) {
         arrays.push_back(item_of<AnyTable>(tables[k], "tables"));
         request.tables.push_back(
@@ -252,7 +252,7 @@ Dict align_softly_python(List<AnyNumpy> tables, List<AnyNumpy> posteriors, doubl
     require_progress(progress);
     require(tables.size() == posteriors.size(), "posteriors: must have an array per table");
     std::vector<SoftTable> given;
-    std::vector<AnyTable> read;  // they keep their memory
+    std::vector<AnyTable> read;  // keep the arrays alive
     std::vector<WrittenTable> written;
     for (size_t k = 0; k < tables.size(); ++k) {
         const auto &from = read.emplace_back(item_of<AnyTable>(tables[k], "tables"));

@@ -236,7 +236,7 @@ class Halver {
         const auto &[a, b, m, n, before, after] = part;
         const int32_t *scores = scores_of(a + i, part);
         int32_t diagonal = r_[n], here = edge, opened = first_open(a + i, b + n);
-        int32_t across = edge - opened;  // without the opening cost at the gap's start, which is to the left
+        int32_t across = edge - opened;  // excludes the opening cost, which is paid at the gap's left end
         r_[n] = edge;
         for (int64_t j = n - 1; j >= 0; --j) {
             int32_t open = first_open(a + i, b + j + 1);

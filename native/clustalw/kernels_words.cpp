@@ -145,7 +145,7 @@ class Chains {
         return most;
     }
 
-    static constexpr int32_t kMargin = 64;  // of the line of best scores, in lanes: a strip and a k-mer
+    static constexpr int32_t kMargin = 64;  // lanes before the line of best scores: a strip and a k-mer
 
     void cut(const std::vector<DiagonalRange> &ranges, WordScratch &scratch) {
         size_t n = 0;

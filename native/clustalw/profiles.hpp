@@ -56,10 +56,10 @@ struct ProfileRow {
     int32_t best_before;             // H(i - 1, 0)
     int32_t begin;                   // H(i, 0)
     int32_t begin_gain;              // gains of column 0
-    const int32_t *scores;           // of column i of the first with each of the second
+    const int32_t *scores;           // column i of the first against each column of the second
     const int32_t *down_open;        // cost of opening a gap in the second at j, without the first's share
     const int32_t *gains, *extends;  // X(j) - open(j + 1), and X(j), the sum of extensions 1 to j
-    int32_t open, down_extend;       // of column i of the first
+    int32_t open, down_extend;       // gap costs of column i of the first
     int32_t across_open;             // the first's share of opening a gap in the first
     int64_t n_blocks, last;          // last: from 0; gaps in the second are free at it if is_last_free
     bool is_last_free;
@@ -91,8 +91,8 @@ const ProfileKernels *selected_profile_kernels();
 /// a column of the second the frequency of each residue; the score of two columns is the sum of their products.
 struct ProfilePair {
     int64_t n_first, n_second;    // columns
-    std::vector<int16_t> scores;  // of the first: 2 * n_pairs per column, the residues of n_pairs pairs
-    std::vector<int16_t> blocks;  // of the second
+    std::vector<int16_t> scores;  // first group: 2 * n_pairs per column, the residues of n_pairs pairs
+    std::vector<int16_t> blocks;  // second group
     int32_t n_pairs;
     int shift;  // 0: division by ten
     bool has_end_gaps;

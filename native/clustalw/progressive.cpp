@@ -159,7 +159,7 @@ class ClustalwProgressive {
     /// Add the delayed sequences one by one: each time the sequence most similar to any aligned one; at a tie the
     /// first.
     void add_one_by_one() {
-        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with the aligned sequences
+        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // highest identity to an aligned sequence
         auto compare = [&](int32_t sequence) {
             const std::vector<double> here = identities_.with_all(sequence);
             for (int32_t k : delayed_) highest[k] = std::max(highest[k], static_cast<int32_t>(here[k]));
@@ -253,7 +253,7 @@ class ClustalwProgressive {
     const Identities identities_;
     const std::vector<int32_t> tree_weights_;
     std::vector<int32_t> compat_weights_ = tree_weights_;
-    std::vector<ProfileRows> groups_;  // by node; without columns if a sequence waits, or if its group is used up
+    std::vector<ProfileRows> groups_;  // by node; no columns for waiting sequences and merged groups
     std::vector<double> means_;        // mean identities of each inner node's two groups
     std::vector<int32_t> delayed_, order_;
     std::atomic<bool> is_stopped_{false};

@@ -12,15 +12,15 @@ struct ClustalwFamily {
     const uint8_t *letters;  // residue codes below kClustalwLetters
     const int64_t *offsets;  // n + 1; no sequence is empty
     int32_t n;
-    const std::array<int32_t, 2> *children;  // of node n + k, with lower numbers than it
-    const double *lengths;                   // of the branch above each node
+    const std::array<int32_t, 2> *children;  // children of node n + k, with lower numbers
+    const double *lengths;                   // length of the branch above each node
     /// Distances of all pairs i < j in the order (0, 1), (0, 2), ...; nullptr: those of the tree, from .01 to 1.
     const double *distances;
     const int32_t *weights;  // above 0
 };
 
 struct ClustalwAlignment {
-    std::vector<int32_t> columns;  // one per residue
+    std::vector<int32_t> columns;  // the column of each residue
     int64_t n_columns;
     std::vector<int32_t> order;  // sequences in the order in which they were added
 };

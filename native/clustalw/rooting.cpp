@@ -174,7 +174,7 @@ void insert_root(Linked<T> &tree, int32_t node, T difference) {
     auto &lengths = tree.lengths;
     const int32_t old_root = tree.root, above = parent[node], root = static_cast<int32_t>(parent.size());
     const T length = lengths[node];
-    T turned = lengths[above];  // of the branch that is reversed next
+    T turned = lengths[above];  // length of the branch that is reversed next
     lengths[node] = std::min(std::max(difference / 2, T{0}), length);
     lengths[above] = length - lengths[node];
     parent.push_back(kNone);

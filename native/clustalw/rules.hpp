@@ -20,7 +20,7 @@ inline constexpr int32_t kFineUnits = 4;
 struct MatrixRule {
     double above;
     int32_t shorter_than;
-    float scale;       // of the cost of opening a gap
+    float scale;       // factor of the gap opening cost
     int32_t mismatch;  // negated mean score of two different residues
     std::array<int32_t, kClustalwLetters * kClustalwLetters> scores;
 };

@@ -18,8 +18,7 @@ constexpr size_t kHuge = size_t{2} << 20;
 constexpr size_t kLarge = size_t{1} << 16;  // pieces of at least this many bytes are kept
 constexpr size_t kMostKeptBytes = size_t{96} << 20;
 
-// In the order in which pieces were returned. Never destroyed, as threads may still return pieces when the process
-// ends.
+// Returned pieces, oldest first. Never destroyed, because threads may still return pieces while the process ends.
 std::vector<Memory> &kept = *new std::vector<Memory>;
 size_t kept_bytes = 0, allowed_bytes = kMostKeptBytes;
 

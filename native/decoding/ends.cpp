@@ -70,7 +70,7 @@ class Pass {
     std::vector<int32_t> symbols_, words_;
 };
 
-/// Both passes of a sequence.
+/// The forward and the backward pass over a sequence.
 class Passes {
   public:
     Passes(const HmmModel &model, const SymbolStretches &stretches, SumRun &run)

@@ -35,7 +35,7 @@ struct HmmObservations {
 /// (viterbi_blocks.hpp), and find the initial values of the blocks in different ways.
 enum class ViterbiMethod {
     automatic,  ///< Blocks only if a sequence is long, or threads would be idle otherwise.
-    sweep,      ///< One after the other.
+    sweep,      ///< Position by position.
     early,      ///< From early starts.
     products,   ///< From products of all matrices of a block: TROPMATPRODVITERBI of Hanif 2014.
 };

@@ -78,8 +78,8 @@ class LongPath {
     int64_t wave() const { return kWave * turns_ * n_threads_; }
     void copy(const double *from, double *to) const { std::copy(from, from + model_.stride, to); }
 
-    /// Call work(thread, k) for [0, n), over threads or one after the other; false if stopped. Blocks are
-    /// processed twice.
+    /// Call work(thread, k) for [0, n), over threads or one after the other; false if stopped. Progress counts half,
+    /// because blocks are processed twice.
     template <class Work>
     bool run(int n_threads, int64_t n, Work work) {
         if (!stopped_) stopped_ = !parallel(n_threads, n, 1, work, [&](int64_t) { return poll_(done_.load() / 2); });

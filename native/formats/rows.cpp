@@ -16,7 +16,7 @@ constexpr char kOperations[] = "MIDNSHP=X???????";
 constexpr char kAbsent = '*';                           // for a row without text
 constexpr int kInt32Digits = 11, kOperationDigits = 9;  // an operation's length has 28 bits
 constexpr int kSlack = 16;                              // short copies write whole words
-constexpr int64_t kMostBytes = int64_t{1} << 46;        // of a text: beyond any machine, and far from overflows
+constexpr int64_t kMostBytes = int64_t{1} << 46;        // longest text: beyond any machine, and far from overflows
 constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits in BLAST's format
 constexpr char kTooLong[] = "the rows are too long for any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

@@ -5,7 +5,7 @@
 namespace tropalign {
 
 struct SegRule {
-    int window;        ///< residues over which entropies are taken
+    int window;        ///< length of a window in residues
     double low, high;  ///< bits: windows of at most `low` start a segment, those of at most `high` extend it
 };
 constexpr int kMostSegWindow = 1 << 12;

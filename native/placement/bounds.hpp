@@ -49,7 +49,7 @@ struct BranchBounds {
     std::vector<int64_t> kept_before;                   // [n_bounds + 1]
     std::vector<int32_t> kept, costly_before;           // [kept_before], [kept_before + bound], see KeptColumns
     LikelyBounds likely;
-    int64_t n_vectors = 0, n_reference_columns = 0;  // of the planes that the bounds are made of
+    int64_t n_vectors = 0, n_reference_columns = 0;  // sizes of the planes behind the bounds
     int n_states = 0, n_empty = 0;
 
     KeptColumns kept_of(int64_t bound) const {

@@ -46,7 +46,7 @@ LikelyBounds::LikelyBounds(const ReferencePlanes &planes) : n_states_(planes.n_s
     int64_t n_words = 1;
     for (; n_words * n_states_ <= kMostWords && length_ < 16; n_words *= n_states_) ++length_;
     begin_.assign(n_words + 1, 0);
-    std::vector<int8_t> state;  // one per residue
+    std::vector<int8_t> state;  // state of each residue
     residues_before_.push_back(0);
     for (int64_t vector = 0; vector < planes.n_vectors; vector += kBranchesPerBound) {
         for (int64_t a = planes.n_empty; a < planes.n_columns; ++a) {

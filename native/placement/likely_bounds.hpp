@@ -35,7 +35,7 @@ class LikelyBounds {
     void each_word(int64_t n, Letter letter, See see) const;
 
     int n_states_ = 0, length_ = 0;         // length_: k
-    std::vector<int64_t> begin_;            // [number of k-mers + 1] in endings_
+    std::vector<int64_t> begin_;            // [number of k-mers + 1] start of each k-mer in endings_
     std::vector<Ending> endings_;           // sorted by k-mer
     std::vector<int64_t> residues_before_;  // [n_bounds + 1]
     std::vector<int32_t> column_;           // [residues_before_] column of each residue

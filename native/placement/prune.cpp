@@ -395,7 +395,7 @@ class Pruner {
     std::vector<int64_t> ends_before_;  // offsets of the groups of bounds in Strand::ends
     std::vector<int32_t> sorted_, other_score_;
     std::vector<LikelyPlace> likely_;
-    std::vector<int64_t> order_;  // of the bounds, highest upper limit first
+    std::vector<int64_t> order_;  // bounds, highest upper limit first
     SlotLanes slots_;
     PlaceScratch scratch_;
     int32_t floor_ = 0;   // lower scores are not requested

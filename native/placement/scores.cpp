@@ -22,8 +22,8 @@ struct LaneLimits {
 // Lanes hold how far a score is below the maximum of its bases, so that a step subtracts the gain in addition to
 // its cost (kernels_score.cpp).
 constexpr LaneLimits kLimits8{kMostLack, 127};
-// The lowest int16 means "impossible", and sums saturate at the highest: 767 values are left to distinguish scores from
-// both. Two steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
+// The lowest int16 means "impossible", and sums saturate at the highest. The limit leaves 767 values between scores and
+// these two. Two steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
 constexpr LaneLimits kLimits16{32'000, 16'000};
 // "Impossible" is -2^29, and nothing saturates: scores stay half as far from 0.
 constexpr LaneLimits kLimits32{int64_t{1} << 28, 1 << 20};

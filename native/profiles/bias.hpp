@@ -42,7 +42,7 @@ struct BiasModel {
 struct BiasTarget {
     const uint8_t *codes;
     int32_t length;     ///< 1 or more.
-    float stay, leave;  ///< Of the background, whose mean length is the target's.
+    float stay, leave;  ///< Transitions of the background; its mean length is the target's.
     float nats, end;    ///< Results: the sum of logarithms, and b + f after the last residue.
 };
 

@@ -21,7 +21,7 @@ struct Found {
     float forward_nats = 0;
     TargetHit hit;
     std::vector<Region> regions;
-    std::vector<std::vector<Cluster>> clusters;  ///< Of each region that is clustered.
+    std::vector<std::vector<Cluster>> clusters;  ///< Clusters of each region with several domains.
     std::vector<float> null2;                    ///< By residue: logarithms of odds. Zero outside of domains.
 };
 

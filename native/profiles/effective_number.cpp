@@ -264,7 +264,7 @@ class LogGammas {
     }
 
   private:
-    static constexpr double kHalfLog = 0.91893853320467274;  // of 2 pi
+    static constexpr double kHalfLog = 0.91893853320467274;  // log(2 pi) / 2
     void flush() {
         sum_ -= std::log(product_);
         product_ = 1;

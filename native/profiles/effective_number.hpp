@@ -8,7 +8,7 @@ namespace tropalign {
 
 /// Parameters of the number, as in `tropalign.profiles.options`.
 struct EntropyAims {
-    float occupancy;  ///< weighted share of residues from which on a column is a node
+    float occupancy;  ///< a column is a node if its weighted share of residues is at least this
     double fragment;  ///< a row with residues in at most this share of the columns is a fragment
     double entropy;   ///< bits per node
     double sigma;     ///< bits of a short model

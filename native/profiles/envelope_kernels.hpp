@@ -61,7 +61,7 @@ enum Choice { kInsertAboveMatch, kBeginAboveDelete, kOthersAboveMatches, kInsert
 struct EnvelopeUnit {
     const FloatTables *tables;
     const PathMasks *masks;
-    int32_t n_lanes, n_rows;  ///< Of the longest envelope; row 0 comes in front.
+    int32_t n_lanes, n_rows;  ///< Rows of the longest envelope, after row 0.
     EnvelopeLane lanes[kMostLanes];
     // Memory; a quad stands for a vector of `width` quads.
     float *cells;      ///< [n_rows + 1][Q][M, I]: Forward, then Forward times Backward.
@@ -86,7 +86,7 @@ const EnvelopeKernels *selected_envelope_kernels();
 struct PathStep {
     char state;
     int32_t i, k;     ///< Residue of the envelope and node, both from 1.
-    float posterior;  ///< That the residue is in this state.
+    float posterior;  ///< Probability that the residue is in this state.
 };
 
 /// Trace back from the last M of a lane's domain to its first. `width`: quads of a vector.

@@ -71,7 +71,7 @@ struct MatrixWork {
     int32_t n_rows;  ///< Residues of the longest.
     /// [n_rows + 1][Q][M, D, I][quads of the vector][kQuad]
     float *cells;
-    float *const *specials;  ///< Of each region: [L + 1][kSpecials]
+    float *const *specials;  ///< Special states of each region: [L + 1][kSpecials]
 };
 
 struct FullMatrixKernels {

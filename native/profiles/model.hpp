@@ -36,7 +36,7 @@ struct ProfileModel {
 
     // For the biased-composition filter and null models.
     std::array<float, kResidues> background{};
-    std::array<float, kCodes> composition_odds{};  ///< Of the model's mean composition to the background.
+    std::array<float, kCodes> composition_odds{};  ///< Odds of the model's mean composition over the background.
 
     // Calibration: location and slope of the scores of random sequences (Gumbel, Gumbel, exponential).
     float msv_mu = 0, msv_lambda = 0, viterbi_mu = 0, viterbi_lambda = 0, forward_tau = 0, forward_lambda = 0;
@@ -46,7 +46,7 @@ struct ProfileModel {
 
 /// A profile's scores in nats, as floats: logarithms of the odds. Indices are those of ProfileModel's tables.
 struct ProfileScores {
-    int n_residues = 0, n_codes = 0;  ///< Of the alphabet.
+    int n_residues = 0, n_codes = 0;  ///< Sizes of the alphabet.
     std::vector<float> match;         ///< [kCodes][M + 1]
     std::vector<float> transitions;   ///< [kTransitions][M + 1]
 };

@@ -14,7 +14,7 @@ namespace tropalign {
 struct ModelText {
     std::string name, accession, description, alphabet;
     int32_t M = 0;
-    int n_residues = 20;                  ///< Of its alphabet: 20 or 4.
+    int n_residues = 20;                  ///< Size of the alphabet: 20 or 4.
     std::vector<float> match;             ///< [M + 1][n_residues]
     std::vector<float> transitions;       ///< [M + 1][7]
     std::array<float, 20> composition{};  ///< Zeros if the file has none, as in HMMER.

@@ -66,7 +66,7 @@ class ParserLanes {
     // rows.
     const uint8_t *codes[kWidth];
     float *rows[kWidth];
-    const float *forward[kWidth];  ///< Backward: Forward's rows.
+    const float *forward[kWidth];  ///< Rows of Forward, which Backward reads.
     int32_t code_step[kWidth] = {}, row_step[kWidth] = {};
 
     ParserLanes(const FloatTables &given_tables, ParserQueue &given_queue, float *given_cells)

@@ -113,7 +113,7 @@ class BackwardQueue : public Queue {
 
 /// Return how many rows pass until all targets are done, if a free lane takes the next one.
 int64_t rows_until_done(const Queue &queue, size_t n_lanes) {
-    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of lanes
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // rows at which lanes become free
     int64_t last = 0;
     for (size_t k = 0; k < queue.size; ++k) {
         int64_t end = queue.length(k);

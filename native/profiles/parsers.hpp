@@ -29,7 +29,7 @@ struct ParserTarget {
 
 struct ParserResult {
     float nats;
-    bool own_scales;  ///< Of Backward.
+    bool own_scales;  ///< Backward scaled rows by factors of its own.
 };
 
 /// The targets of a call. Lanes take the targets one after another, the longest first, so that lanes end at about the

@@ -61,7 +61,7 @@ struct Item {
 struct State {
     std::mutex mutex;
     int64_t n_waiting = 0;  ///< Unfinished items of the present stage.
-    Group passed;           ///< Of the present stage.
+    Group passed;           ///< Targets that passed the present stage.
 };
 
 /// Sort the longest first: the costliest items start first.
@@ -260,7 +260,7 @@ void Pipeline::finish(const Item &item, const Group &passed) {
 void Pipeline::add_groups(Stage stage, int32_t model, Group group) {
     sort_by_length(block_, group);
     const GroupSize size = stage == Stage::filters ? kFilterGroup : kDomainGroup;
-    // One thread gains nothing by items that end together, and lanes of the registers are idle at the end of each.
+    // A single thread takes one item: several would leave lanes idle at the end of each.
     const int64_t n_wanted = n_threads_ == 1 ? 1 : kItemsPerThread * n_threads_ / static_cast<int64_t>(models_.size());
     const size_t n = group.targets.size(), even = n / static_cast<size_t>(std::max(n_wanted, int64_t{1}));
     const size_t n_groups = n / std::clamp(even, size.least, size.most) + 1, most = (n + n_groups - 1) / n_groups;

@@ -6,9 +6,9 @@
 
 namespace tropalign {
 
-// A row of Forward has been divided by all factors up to its own, a row of Backward by all from its own on, and their
-// product twice by the row's own. All is relative to the whole sum, Backward's N in row 0. `rest` is the remaining
-// factor if Backward's factors are its own.
+// Each row of Forward is divided by the factors of all rows up to it, each row of Backward by those from it on. So
+// their product is divided twice by the row's own factor. Posteriors are relative to the whole sum, Backward's N in row
+// 0. `rest` is the remaining factor if Backward has factors of its own.
 void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTarget &parsed, DomainPosteriors &out) {
     const DenormalsAsZero guard;
     const int32_t L = block.length(target);

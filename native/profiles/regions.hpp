@@ -23,7 +23,7 @@ void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTar
 
 struct Region {
     int32_t begin = 0, end = 0;  ///< Residues, 0-based and half-open.
-    bool is_clustered = false;   ///< It may hold several domains, which clusters of stochastic traces separate.
+    bool is_clustered = false;   ///< May hold several domains: stochastic traces are clustered to separate them.
 
     int32_t length() const { return end - begin; }
 };

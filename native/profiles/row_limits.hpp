@@ -18,7 +18,7 @@ namespace tropalign {
 inline constexpr float kHighRow = 1.0e4f;
 /// From here on Backward's rows are divided by their own sums instead of Forward's: the first float above 10^16.
 inline constexpr float kFarHigher = 1.0e16f;
-/// A way is abandoned if this multiple of it does not exceed D.
+/// A path is abandoned if its value times this factor is at most D.
 inline constexpr float kNegligible = 0x1p27f;
 
 }  // namespace tropalign

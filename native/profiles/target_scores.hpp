@@ -7,7 +7,7 @@
 namespace tropalign {
 
 struct TargetNats {
-    float forward = 0;  ///< Of the whole target.
+    float forward = 0;  ///< Forward score of the whole target.
     float null2 = 0;    ///< Sum of the residues' logarithms of odds under null2.
     int32_t length = 0;
 };

@@ -88,7 +88,7 @@ class TargetBlock {
         int64_t n_residues;
     };
     std::vector<Group> groups_;
-    size_t first_size_ = 0;  // of group 0
+    size_t first_size_ = 0;  // size of group 0
     size_t interleaved_size_ = 0;
     std::unique_ptr<std::once_flag[]> group_made_;
     mutable std::once_flag allocated_;

@@ -287,7 +287,7 @@ class TraceWalk {
     TraceRandom &random_;
     const TraceTables::Step *steps_;
     RowEnds ends_;
-    std::vector<int32_t> places_;  // of node k's M in a row
+    std::vector<int32_t> places_;  // index of node k's M in a row
     std::vector<float> counts_;
 };
 

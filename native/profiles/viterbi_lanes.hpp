@@ -136,7 +136,7 @@ class LaneSweep {
             each(node[kStepII], [&](auto g, Words ii) { i[g] = add(i[g], ii); });
             each(node[kStepMI], [&](auto g, Words mi) { state[2 * g] = vmax(i[g], add(m[g], mi)); });
             each(node[kStepDM], [&](auto g, Words dm) {
-                above[g] = state[2 * g + 1];  // of the row above, before this row's is written
+                above[g] = state[2 * g + 1];  // D of the row above, before this row's is written
                 state[2 * g + 1] = vmax(entry[g], add(d[g], dm));
             });
             each(node[kStepDD], [&](auto g, Words dd) { d[g] = add(d[g], dd); });

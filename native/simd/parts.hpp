@@ -52,7 +52,7 @@ template <int B, int P, class T>
     if constexpr (B == 32 && P == 16)
         return (Vec<T, B>)_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p));
 #endif
-    return load<T, B>(p);  // P = B
+    return load<T, B>(p);  // the vector is a single part
 }
 
 /// Load P bytes per part, each from its own pointer.
@@ -69,7 +69,7 @@ template <int B, int P>
     if constexpr (B == 64 && P == 16)
         return (Vec<int16_t, B>)_mm512_inserti64x4(_mm512_castsi256_si512(pair(0)), pair(2), 1);
 #endif
-    return load<int16_t, B>(p[0] + at);  // P = B
+    return load<int16_t, B>(p[0] + at);  // the vector is a single part
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

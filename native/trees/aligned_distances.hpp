@@ -52,10 +52,9 @@ class CodedRows {
 /// Formula of a distance from the share p of compared columns that differ.
 enum class DistanceModel {
     identity,  ///< p
-    kimura,  ///< of proteins: -ln(1 - p - p^2 / 5) (Kimura 1983), from p = 0.75 on by Dayhoff's model as CLUSTAL W has
-             ///< it
-    jc69,    ///< -3/4 ln(1 - 4/3 p) (Jukes and Cantor 1969)
-    k2p,     ///< by transitions and transversions (Kimura 1980)
+    kimura,    ///< proteins: -ln(1 - p - p^2 / 5) (Kimura 1983); from p = 0.75 on Dayhoff's model as in CLUSTAL W
+    jc69,      ///< -3/4 ln(1 - 4/3 p) (Jukes and Cantor 1969)
+    k2p,       ///< by transitions and transversions (Kimura 1980)
 };
 
 /// Return the distance for these counts: infinity if they exceed the range of the model, NaN if no column is

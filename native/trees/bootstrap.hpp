@@ -9,7 +9,7 @@
 namespace tropalign {
 
 struct Bootstrap {
-    int64_t n_columns;  // of the alignment; a sample draws as many, each equally likely
+    int64_t n_columns;  // columns of the alignment, and columns drawn per sample
     DistanceModel model;
     bool is_joining;                  // neighbour joining, whose trees have no root
     Linkage linkage;                  // otherwise: average for UPGMA, weighted for WPGMA

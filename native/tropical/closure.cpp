@@ -220,7 +220,7 @@ void to_distances(T *values, int64_t size, Order order) {
     const T infinity = worst_number<T>(order);
     if constexpr (std::is_floating_point_v<T>) {
         if (!is_negated(order)) return;
-        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // this never gives -0
+        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // the result is never -0
     } else {
         for (int64_t k = 0; k < size; ++k) {
             const T value = values[k];

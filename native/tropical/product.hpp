@@ -21,7 +21,7 @@ enum class Order { lowest, highest };
 /// Range and validity of the numbers of a matrix.
 template <class T>
 struct Survey {
-    T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // of the finite ones
+    T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // finite numbers only
     bool any_finite = false, any_worst = false;
     int64_t first_bad = -1;  // first that is not in the semiring: NaN, or an infinity better than all numbers
 };

@@ -219,7 +219,7 @@ def damage() -> tuple[type[Exception], ...]:
 
 
 class TropalignWarning(UserWarning):
-    """Something was read or done in a way that the user should know about.
+    """Warning about input that was read in an unusual way, or about a result to check.
 
     Examples
     --------

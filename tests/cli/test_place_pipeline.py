@@ -160,7 +160,7 @@ def test_without_epa_ng(files, capsys, monkeypatch):
         ("FOO", 3, "EPA-ng failed with exit status 134 (Invalid model name: FOO); its files are in ", True),
         ("LG+G", 3, "LG is a model of proteins, but the reference holds nucleotides: give another --model", False),
         ("no.bestModel", 3, "no.bestModel: no such file: give a .bestModel file of RAxML-NG", False),
-        ("GTR+LOST", 3, "EPA-ng's result lacks 1 reads, 'r\"2' for one: look at it", True),
+        ("GTR+LOST", 3, "EPA-ng's result lacks 1 read, such as 'r\"2': see ", True),
         ("GTR+EDGE", 3, "EPA-ng's result is not valid (ValueError: a branch is not in the tree)", True),
         ("GTR+CUT", 3, "EPA-ng's result is not valid (", True),
         ("GTR+DEEP", 3, "EPA-ng's result is not valid (RecursionError", True),

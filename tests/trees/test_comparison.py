@@ -104,7 +104,7 @@ def test_a_table_and_a_matrix(tmp_path):
 def test_what_are_no_trees_is_refused():
     tree = parse_tree("(A,B);")
     for wrong in ("(A,B);", [tree, None], read_alignment(DATA / "proteins.fasta")):
-        with pytest.raises(UsageError, match="is no Tree"):
+        with pytest.raises(UsageError, match="is not a Tree"):
             compare_trees(tree, wrong)
     with pytest.raises(InputError, match="there is one tree, and two are compared: give another"):
         compare_trees(tree)

@@ -94,5 +94,5 @@ def test_what_has_no_consensus_is_refused():
         consensus_tree(parse_trees("((A,B),C); (A,B,C);"), rooted=True)
     with pytest.raises(UsageError, match="rule 'half' is none of majority, strict"):
         consensus_tree([], "half")
-    with pytest.raises(UsageError, match="an object of type str is no Tree"):
+    with pytest.raises(UsageError, match="an object of type str is not a Tree"):
         consensus_tree(["(A,B);"])

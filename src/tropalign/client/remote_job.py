@@ -187,7 +187,7 @@ class RemoteDatabase:
 
 
 def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
-    """Read the databases in a reply; raise InputError, with `what` in its text, if the reply is not such a list."""
+    """Read the databases in a reply; raise InputError, which names `what`, if the reply is not a list of databases."""
     try:
         return [_database(entry) for entry in found["databases"]]
     except (AttributeError, KeyError, TypeError, ValueError):

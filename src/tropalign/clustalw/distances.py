@@ -76,7 +76,7 @@ def pair_distances(
             progress(n_begun / n_pairs)
 
     watch = None if progress is None else told
-    if options.is_compat:  # with CLUSTALW's roundings: in percent and float32
+    if options.is_compat:  # CLUSTALW rounds to percent and float32
         scoring = compat_scoring(options, is_nucleotide, int(batch.lengths.max()))
         costs = scoring.gap_open, scoring.gap_extend
         codes = clustalw_codes(batch)
@@ -155,7 +155,7 @@ def aligned_identities(
 
 
 def _identical(table: AlignmentTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32]]:
-    """Return the columns of a table that are kept, which is all that remote workers send."""
+    """Select the columns that remote workers send."""
     return table.query_index, table.target_index, table.n_identical
 
 

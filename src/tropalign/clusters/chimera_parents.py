@@ -309,7 +309,7 @@ class ParentAligner:
             is_paired = beside >= 0
             overlaps = np.zeros(len(query), bool)
             overlaps[is_paired] = self._overlap[query[is_paired], beside[is_paired]]
-            found[ends[k] - lengths[k] + 1 : ends[k] - 1] = overlaps  # without the query's ends
+            found[ends[k] - lengths[k] + 1 : ends[k] - 1] = overlaps  # excludes the query's ends
         return found
 
 

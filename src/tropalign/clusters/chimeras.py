@@ -246,7 +246,7 @@ class _Judge:
         matches = self.aligner.matches(query, reference)
         found, begin = [], 0
         for k, among in asked:
-            length = int(self.aligner.queries.lengths[k]) + 2  # with ends
+            length = int(self.aligner.queries.lengths[k]) + 2  # one extra cell at each end
             end = begin + length * len(among)
             both = parents(matches[begin:end].reshape(len(among), length)[:, 1:-1])
             if both is not None:

@@ -264,7 +264,8 @@ def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
     return codes
 
 
-#: Error probability of each quality up to `NO_QUALITY`; at most that of a guess, so for 0 and 1 as in vsearch.
+#: Error probability of each quality up to `NO_QUALITY`. A random base is wrong with 0.75, the limit for 0 and 1, as in
+#: vsearch.
 _ERRORS = np.minimum(0.75, 10.0 ** (-np.arange(NO_QUALITY + 1) / 10))
 #: Keeps a quality whose probability has a rounding error.
 _ROUNDING = 1e-9
@@ -362,7 +363,7 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
     cluster = clusters.labels[clusters.n_given :]
     if labels is not None:
         cluster = np.where(labels < 0, -1, cluster[labels])
-    is_there = cluster >= 0  # not left out, nor unmapped
+    is_there = cluster >= 0  # excludes reads that were left out or not mapped
     cluster, size, sample = cluster[is_there], reads.size[is_there], reads.sample[is_there]
     used, column = np.unique(sample, return_inverse=True)
     places, place = np.unique(cluster * len(used) + column, return_inverse=True)
@@ -371,7 +372,7 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
     samples = tuple(reads.samples[k] for k in used.tolist())
     row, column = np.divmod(places, max(len(used), 1))
     names = otu_names(clusters, relabel)
-    if clusters.n_given:  # those with reads, as in vsearch
+    if clusters.n_given:  # only OTUs with reads, as in vsearch
         rows, row = np.unique(row, return_inverse=True)
         names = tuple(names[k] for k in rows.tolist())
     return OtuTable(names, samples, row, column, counts)

@@ -13,9 +13,10 @@ from tropalign.sequences import SequenceBatch
 
 #: Length of the k-mers.
 SIZE = 12
-#: A k-mer belongs to a strand if more than this many times as many references have it as have its reverse complement.
+#: A k-mer belongs to a strand if references with it outnumber those with its reverse complement by more than this
+#: factor.
 KMER_RATIO = 8
-#: A read belongs to a strand if it has at least this many times as many k-mers of it as of the other.
+#: A read belongs to a strand if its k-mers of that strand outnumber those of the other by at least this factor.
 READ_RATIO = 4
 #: Residues whose k-mers are listed at once, 80 bytes each.
 AT_ONCE = 1 << 20

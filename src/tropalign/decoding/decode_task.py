@@ -125,7 +125,7 @@ class DecodeTask:
         self._decoder, self._blocks, self._draws = decoder, blocks, draws
         self._tiles = None if contents is None else _cut(contents, shard)
         self._records = _Records(())
-        self._n_waiting = 0  # yielded tiles of a stream that are not computed yet
+        self._n_waiting = 0  # tiles of a stream, yielded but not computed yet
 
     def outline(self) -> list[Tile] | None:
         """Return the tiles, or None if the sequences are not known in advance."""

@@ -290,7 +290,7 @@ Alive = Callable[[], None] | None
 OnCpu = Callable[[Observations, int], Any]
 OnGpu = Callable[[ModelsOnGpu, Observations, Alive], Any]
 
-#: Sums of a tile: some seconds of a core.
+#: Number of sums per tile, which takes some seconds of a core.
 TILE_SUMS = 100_000_000_000
 
 

@@ -157,7 +157,7 @@ class Reader:
         return None
 
     def _byte_codes(self, given: list[Any]) -> Observations | None:
-        """Check many sequences of byte codes together: separate checks of short ones take longer than decoding.
+        """Check many sequences of byte codes at once: single checks of short ones take longer than decoding.
 
         None if some may be of another kind, or invalid.
         """
@@ -203,7 +203,7 @@ class Reader:
         if not self._n_symbols:
             raise InputError("the model has no symbol emissions: give frames of emission scores", record=record)
         if array.dtype == np.uint8 and (not array.size or array.max() < self._n_symbols <= MOST_BYTE_SYMBOLS):
-            return array  # unchanged, so that a chromosome of codes is not copied
+            return array  # do not copy a chromosome of codes
         wrong = (array < -1) | (array >= self._n_symbols)
         if wrong.any():
             at = int(np.argmax(wrong))

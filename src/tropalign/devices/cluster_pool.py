@@ -55,7 +55,7 @@ class ShippedObjects:
         self._cluster, self._opener, self._n_threads = cluster, opener, n_threads
         self._names: MutableMapping[Any, str] = WeakKeyDictionary()
         self._n_named, self._n_connections = 0, cluster.n_connections
-        self._futures: dict[str, Any] = {}  # by name
+        self._futures: dict[str, Any] = {}  # sent objects by name
         self._works: dict[tuple[int, int], tuple[Any, Any, dict[str, Any]]] = {}
         self._last_used: dict[str, int] = {}  # number of the last batch with each name
         self._n_batches = 0
@@ -149,7 +149,7 @@ class _Batch:
     n_failures: int = 0
     n_losses: int = 0
     failed_on: set[str] = field(default_factory=set)
-    objects: dict[str, Any] = field(default_factory=dict)  # by name: objects that its answer may refer to
+    objects: dict[str, Any] = field(default_factory=dict)  # objects by name, to which the answer may refer
 
     @property
     def cost(self) -> int:
@@ -312,7 +312,7 @@ class ClusterPool:
         except Unreachable as error:
             self._why = f" ({shown(str(error)[:200])})" if str(error) else ""
             self._forget()
-            if not batch.futures:  # otherwise its first copy is still in flight
+            if not batch.futures:  # else the first copy is still in flight
                 self._again.append(batch)
             return False
         self._alone_since, self._why = None, ""

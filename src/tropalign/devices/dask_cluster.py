@@ -123,7 +123,7 @@ class Cluster:
                 address = _address_in(where) if where.endswith(".json") else where
                 _knock(address)
                 client = self._client_at(address)
-        except Exception as error:  # of Dask, tornado or asyncio, depending on the peer
+        except Exception as error:  # Dask, tornado and asyncio raise different errors
             self.close()
             raise DeviceError(
                 f"no Dask scheduler answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
@@ -230,7 +230,7 @@ class Cluster:
             yield
         except (pickle.PicklingError, TypeError):  # the object cannot be pickled: a defect
             raise
-        except Exception as error:  # of tornado, asyncio or Dask, depending on when the connection broke
+        except Exception as error:  # tornado, asyncio and Dask raise different errors when a connection breaks
             if "ModuleNotFoundError" in repr(error):  # a worker's exception arrives as text
                 text = f"a worker of {self.name} lacks a module ({shown(str(error)[:200])})"
                 raise DeviceError(f"{text}: install tropalign {__version__} on the machines of the workers") from None
@@ -273,7 +273,7 @@ class Cluster:
             found |= zip(keys, self._client.gather(done), strict=True)
         except Exception:
             for future in done:
-                with suppress(Exception):  # its worker has died since
+                with suppress(Exception):  # the worker may have died since
                     found[future.key] = future.result(timeout=CONNECT_SECONDS)
         for future in futures:
             if future.status == "error" and future.key not in keys:

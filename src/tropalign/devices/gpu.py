@@ -124,7 +124,7 @@ class Programs:
         self._device, self._source = device, source
         self._builds: dict[Hashable, Future[Program]] = {}
         self._lock = threading.Lock()
-        self._compiling = threading.Lock()  # one at a time: a compiler takes a processor and much memory
+        self._compiling = threading.Lock()  # compile one at a time: a compiler takes a processor and much memory
 
     def get(self, constants: Mapping[str, int], alive: Callable[[], object] | None = None) -> Program:
         """Return the program with these constants compiled in.

@@ -34,7 +34,7 @@ def is_sent_once(value: Any) -> bool:
 
 
 def is_made_anew(value: Any) -> bool:
-    """True if an equal object may have been sent before."""
+    """True if equal objects are created repeatedly, so that one may have been sent already."""
     return bool(getattr(type(value), "is_made_anew", False))
 
 
@@ -153,7 +153,7 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
         is_of_machine = any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
         try:
             pickle.loads(pickle.dumps(error))
-        except Exception:  # it cannot be pickled: send one with the same text
+        except Exception:  # an error that cannot be pickled is replaced by its text
             error = RuntimeError(f"{type(error).__name__}: {error}")
         return Answer(None, seconds, worker, error, is_of_machine)
     return Answer(data, time.perf_counter() - began, worker)

@@ -42,7 +42,7 @@ class ForetellingTask(Protocol):
     """Task whose pieces are not representative of its whole tiles."""
 
     def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
-        """Return seconds of the task on the device and bytes of its outputs; None if pieces are representative."""
+        """Forecast seconds on the device and bytes of each output; None if a sample of the pieces suffices."""
 
 
 @dataclass(frozen=True)

@@ -348,7 +348,7 @@ def _resumable() -> Iterator[None]:
 
 
 def memory_allowed(asked_bytes: int | None, output: str) -> int:
-    """Return the requested memory, else that of the resumed run (tiles were cut to it), else the default."""
+    """Return the requested memory, else the resumed run's, to which its tiles were cut, else the default."""
     if asked_bytes is not None:
         return asked_bytes
     path = output_path(output)

@@ -40,8 +40,8 @@ class Job:
         self.cost = max(tile.cost_cells, 1)
         self.is_for_cpu: bool = parent is not None and parent.is_for_cpu
         self.is_done = False
-        self.results: list[Any] = []  # of the pieces
-        self._number = number  # among the parent's pieces
+        self.results: list[Any] = []  # one per piece
+        self._number = number  # index among the parent's pieces
         self._n_missing = 0  # missing results of pieces
 
     @property
@@ -343,7 +343,7 @@ class ThreadPool:
             if worker.thread is not None:
                 if not worker.is_lost:
                     worker.thread.join(None if worker.device is self._cpu else PATIENCE)
-                worker.is_lost |= worker.thread.is_alive()  # its result belongs to a run that has ended
+                worker.is_lost |= worker.thread.is_alive()  # results of live threads belong to ended runs
                 worker.job = worker.thread = None
 
     # Called in a worker's thread.
@@ -455,7 +455,7 @@ class ThreadPool:
     def _settle(self, worker: _Worker, job: Job, result: Any, error: BaseException | None) -> Job | None:
         """File a job's result or handle its failure; return a parent job if all its pieces are done."""
         name = worker.device.name
-        if job.is_done:  # this worker was late, and another one has done the job
+        if job.is_done:  # another worker was faster
             return None
         if error is None:
             seconds = max(time.monotonic() - worker.began, 1e-6)

@@ -263,7 +263,7 @@ def _after_word(line: bytes) -> bytes:
 
 
 def _count(text: bytes) -> int:
-    """Return the number of numbers in a text, -1 if it holds anything else."""
+    """Count the numbers in a text; -1 if it holds anything else."""
     values = _values(text)
     return -1 if values is None else len(values)
 

@@ -123,7 +123,7 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
     """Return the last suffix; empty for standard output, devices and pipes, whose names do not indicate a format."""
     named = Path("-" if path is None else path)
-    is_file = os.path.isfile(named) or not os.path.exists(named)  # these also accept names that no file can have
+    is_file = os.path.isfile(named) or not os.path.exists(named)  # `os.path` also accepts invalid names
     is_device = named.parts[:2] == ("/", "dev") and named.parts[2:3] != ("shm",)  # where Linux keeps files in memory
     return named.suffix.lower() if is_file and not is_device else ""
 

@@ -367,7 +367,7 @@ class Options:
                 found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
         if needs:
             found = {name: one if one.needs or name == needs else one.but(needs=needs) for name, one in found.items()}
-        for name, one in found.items():  # includes bases: another base may hide their default
+        for name, one in found.items():  # also for inherited options, whose default another base may hide
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)
             elif name in cls.__dict__:

@@ -328,14 +328,17 @@ def finish(
         raise disk_error(error, path, 0) from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         reason = f"{type(error).__name__}: {str(error)[:80]}"
-        raise InputError(f"EPA-ng's result is not valid ({reason}): look at it", file=str(path)) from None
+        raise InputError(f"EPA-ng's result is not valid ({reason}): see {LOG} next to it", file=str(path)) from None
     if left:
         first = next(iter(left.values()))
-        raise InputError(f"EPA-ng's result lacks {len(left)} reads, {first!r} for one: look at it", file=str(path))
+        raise InputError(
+            f"EPA-ng's result lacks {counted(len(left), 'reads')}, such as {first!r}: see {LOG} next to it",
+            file=str(path),
+        )
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the file without its placements, and the text of each placement: parsed ones take ten times the memory."""
+    """Return the file without its placements, and each placement as text, a tenth of the size of objects."""
     found = re.search(r'"placements"\s*:\s*\[', text)
     if found is None:
         raise ValueError("no placements")

@@ -112,7 +112,7 @@ class Scoring:
         return step * np.minimum(lengths, vectors.shape[1]) + self.gap_extend * unflagged + self.insert_extend * lengths
 
     def lowest(self) -> int:
-        """Return a lower limit of all numbers of a sweep: H' is at least that of an insertion from the border."""
+        """Return a lower limit of all numbers of a sweep: H' of an insertion from the border."""
         return -2 * (self.gap_open + self.insert_open) - abs(int(self.cells().min()))
 
 

@@ -231,7 +231,7 @@ def opened(reads: Any, mates: Any, taken: Iterable[str], gaps: str) -> Iterator[
 
 
 def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
-    """Yield the blocks and enter their reads as owners of a table's rows; settle the table at the end if `settles`.
+    """Yield the blocks, and note which read each row of the table belongs to; check for unused rows if `settles`.
 
     Raises InputError for a row that two reads have, and at the end for a row without a read.
     """
@@ -333,7 +333,7 @@ class OtherStrand:
 
 
 def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the k-mer that starts at each digit but the last ones, and whether all of its digits are known."""
+    """Return all k-mers as numbers, and whether all bases of each are known; a digit is a base, negative if unknown."""
     n = max(0, len(digits) - WORD + 1)
     words, is_known, length = np.maximum(digits, 0), digits >= 0, 1
     while length < WORD:  # join two k-mers, which overlap in the last step

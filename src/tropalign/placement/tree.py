@@ -123,7 +123,7 @@ class PlacementTree:
         """Return the unrooted tree with names of tips only, and the number of each branch in braces."""
         number = {node: k for k, node in enumerate(self.branches())}
         lengths, children = self.lengths.copy(), list(self.children)
-        if len(children[0]) == 2:  # one branch instead of the root's two
+        if len(children[0]) == 2:  # merge the root's two branches
             first, second = children[0]
             inner, outer = (first, second) if children[first] else (second, first)
             children[0] = (*children[inner], outer)

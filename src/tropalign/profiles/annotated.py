@@ -100,7 +100,7 @@ class _Row:
         text[first[nodes[~is_inserted]]] = letters.cased[self.residues[~is_inserted]]
         own = nodes[is_inserted]
         rank = np.arange(len(own)) - np.searchsorted(own, own)
-        # The second half of an insertion ends at the next node; before the first node all of it does.
+        # Right-align the second half of an insertion at the next node; before the first node, the whole insertion.
         stays = self.n_inserted // 2
         stays[0], stays[-1] = 0, self.n_inserted[-1]
         if self.ends_missing and end <= 0:

@@ -35,7 +35,7 @@ from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm
 from tropalign.sequences.files import Source, file_name, is_stream, opened, tell_of_latin_1
 from tropalign.sequences.texts import decoded
 
-#: Alignments per tile, and bytes from which on a tile takes no further one.
+#: Largest number of alignments per tile, and size in bytes at which a tile is full.
 TILE_ALIGNMENTS, TILE_BYTES = 64, 1 << 24
 #: Weights of rows in Stockholm.
 WEIGHT = re.compile(rb"^#=GS\s+\S+\s+WT\s", re.MULTILINE)
@@ -232,7 +232,7 @@ class BuildTask:
         lines = map(bytes.split, model.partition(b"\nHMM ")[2].split(b"\n"))
         columns = [words[n + 1] for words in lines if len(words) == n + 6]
         is_node = np.asarray(marked.alignment[0]) != n
-        if columns[0] != b"-":  # with a single row of residues by a matrix, each of them is a node
+        if columns[0] != b"-":  # "-": in a model of a single row by a matrix, each residue is a node
             is_node[:] = False
             is_node[np.array(columns, np.int64) - 1] = True
         is_weighted = len(names) > 1 and self._options.weights in ("position", "tree", "blosum")

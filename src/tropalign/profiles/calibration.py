@@ -118,7 +118,7 @@ def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
 
 
 def _location(bits: list[float], slope: float) -> float:
-    """Return the likeliest location of a Gumbel distribution of known slope (Lawless 1982, equation 4.1.5)."""
+    """Return the maximum likelihood location of a Gumbel distribution of known slope (Lawless 1982, equation 4.1.5)."""
     total = 0.0  # a loop: sum() rounds differently since Python 3.12
     for x in bits:
         total += math.exp(-slope * x)

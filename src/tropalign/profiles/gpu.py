@@ -208,7 +208,7 @@ def in_lanes(scores: NDArray[np.int16], lanes: int, nodes: int) -> NDArray[np.in
 
 
 def handed(native: _native.ProfileModel) -> NDArray[np.int16]:
-    """Return the tables of TABLES, int16, shape (tables, n_nodes); the last node's moves to a next one score lowest."""
+    """Return the tables in the order of TABLES, int16, shape (tables, n_nodes). The last node has no next node."""
     n = native.n_nodes
     given = native.word_transitions.reshape(len(SOURCES), n + 1)
     tables = np.full((len(TABLES), n), WORD_LOWEST, np.int16)

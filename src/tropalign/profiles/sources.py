@@ -230,7 +230,7 @@ class TargetSource:
         """Yield the sequences between these bounds."""
         if self._whole is not None:
             for begin, end in bounds:
-                if (begin, end) not in self._parts:  # native code sorts each by length once
+                if (begin, end) not in self._parts:  # keep each part, so that native code sorts it by length only once
                     self._parts[begin, end] = self._whole.part(begin, end)
                 yield self._parts[begin, end]
             return

@@ -254,7 +254,7 @@ LEAST_KEPT_CELLS = 300_000_000_000
 
 
 def least_kept_cells() -> int:
-    """Return the cells from which on results are stored; TROPALIGN_LEAST_KEPT_CELLS overrides the default."""
+    """Return the number of cells at which results are stored; TROPALIGN_LEAST_KEPT_CELLS overrides the default."""
     name = "TROPALIGN_LEAST_KEPT_CELLS"
     return environment_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 

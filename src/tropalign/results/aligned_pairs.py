@@ -73,7 +73,7 @@ DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *
 
 @cached
 def axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False) -> Axis:
-    """Return the arrays of a table of this depth, without absent optional ones."""
+    """Return the arrays of a table with scores, ends or alignments (`depth`), without the optional ones in `absent`."""
     columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)
     for column in KEPT_COLUMNS:
         if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and column.name not in absent:

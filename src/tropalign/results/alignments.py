@@ -740,7 +740,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
 
 
 def warn_of_local(table: AlignmentTable, values: MatrixValue, stacklevel: int = 4) -> None:
-    """Warn of a matrix of identities or distances of local alignments, the only ones with statistics."""
+    """Warn that a matrix of identities or distances is of local alignments."""
     if values != "score" and table.significance is not None:
         warnings.warn(
             f"values {values!r} of local alignments ignore all unaligned residues: use mode='global'",

@@ -72,7 +72,7 @@ class Axis:
         return n
 
     def chosen(self, table: Any, rows: NDArray[Any]) -> dict[str, Any]:
-        """Return the arrays of these rows (indices) by name, without those that are None."""
+        """Select rows (indices) of all arrays that are not None."""
         found: dict[str, Any] = {}
         for name in self.columns:
             values = getattr(table, name)

@@ -486,7 +486,7 @@ def _cutoffs(found: FoundHits, thresholds: Thresholds) -> NDArray[np.float32]:
 
 
 def model_cutoffs(model: Query | Any, thresholds: Thresholds) -> tuple[float, float] | None:
-    """Return the own thresholds of a `Query` or `Model`: for targets, for domains; None if it has none.
+    """Return a model's own thresholds for targets and domains; None if it has none.
 
     Raises InputError if it must have some.
     """

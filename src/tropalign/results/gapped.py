@@ -237,7 +237,7 @@ def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
 
 
 def judged_columns(table: AlignedPairs, rule: str) -> dict[str, Any]:
-    """Return the counts that a rule for ambiguous residues changes, given those of equal letters."""
+    """Correct the counts of identical columns by a rule for ambiguous residues."""
     if rule == "match":
         return {"n_identical": compatible_columns(table)}
     if rule == "ignore":

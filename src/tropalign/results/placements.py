@@ -365,7 +365,7 @@ class BranchLineages(Result):
             if not len(inside):
                 break
             held = np.bincount(at_rank, weights[inside])
-            best = int(held.argmax())  # ties: that of the first tip
+            best = int(held.argmax())  # argmax prefers the first tip
             inside = inside[at_rank == best]
             likely = names[best]
             is_common = len(inside) == n_all

@@ -69,7 +69,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
     n = tree.n_taxa
     if not wanted or len(wanted) == n:
         raise InputError("the outgroup contains all taxa or none: give some of them")
-    below = [(1, int(k in wanted)) for k in range(n)]  # taxa below each node, and those of the outgroup
+    below = [(1, int(k in wanted)) for k in range(n)]  # number of taxa below each node, and of outgroup taxa among them
     for joined in tree.children:
         below.append((sum(below[child][0] for child in joined), sum(below[child][1] for child in joined)))
     for node, counts in enumerate(below[:-1]):

@@ -239,7 +239,7 @@ class SubstitutionMatrix:
         if known is None:
             raise no_matrix(name, "matrix")
         letters, values = shipped(known)
-        if alphabet == PROTEIN and NUCLEOTIDE.has_letters(letters):  # its letters are all amino acids as well
+        if alphabet == PROTEIN and NUCLEOTIDE.has_letters(letters):  # all nucleotide letters are also amino acids
             alphabet = NUCLEOTIDE
         return cls._from_values(known, letters, values, alphabet)
 

@@ -86,7 +86,8 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
         array = np.zeros(0)
     if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
         raise ScoringError(
-            f"{len(letters)} letters, each once, require a numeric array of {len(letters)} rows and columns"
+            "a matrix needs one or more letters, all different, and a numeric array with a row and a column per letter "
+            f"(here {len(letters)})"
         )
     return letters.upper(), array
 
@@ -127,7 +128,7 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule)
     letters = alphabet.letters
     values = np.full((len(letters), len(letters)), float(mismatch))
     np.fill_diagonal(values, match)
-    wild = [letters.index(letter) for letter in alphabet.wildcard]  # none or one
+    wild = [letters.index(letter) for letter in alphabet.wildcard]  # index of the wildcard, if there is one
     if iupac == "match":
         values[may_be_equal(alphabet)] = match
     else:
@@ -162,13 +163,17 @@ def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:
     values = np.array(scores, np.float64, order="C")
     most = np.abs(values).max()
     if not most <= MOST:  # also true of NaN
-        raise ScoringError(f"the matrix {name} has scores beyond {MOST}")
+        raise ScoringError(
+            f"the matrix {name} has scores beyond {MOST}: divide all scores and costs by a common factor"
+        )
     parts = parts_of(values)
     if parts is None:
         raise ScoringError(f"the scores of {name} have more than four decimals: round them")
     factor = factor_of(values)
     if most * factor > MOST:
-        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the limit for this many decimals")
+        raise ScoringError(
+            f"the matrix {name} has scores beyond {MOST // factor}, the limit for this many decimals: round them"
+        )
     return values.astype(np.int32) if factor == 1 else parts / PARTS
 
 

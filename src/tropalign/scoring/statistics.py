@@ -116,7 +116,7 @@ def _rates(matrix: SubstitutionMatrix) -> tuple[float, float, int, int, NDArray[
 
 
 def _root(scores: NDArray[np.int64], chances: NDArray[np.float64]) -> float:
-    """Return lambda, by bisection: the sum is convex, 1 at 0, falls there, and exceeds 1 once its last term does."""
+    """Return lambda by bisection: the sum starts at 1, falls, and rises above 1 when its last term is above 1."""
     top = int(scores[-1])
     below, above = 0.0, -log(chances[-1]) / top
     for _ in range(100):
@@ -355,8 +355,7 @@ class ScoreStatistics:
             raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         space = query_lengths, n_residues, n_sequences, target_lengths
-        # E-values fall as scores grow. The first guess suffices unless the pairs with room exceed all pairs of
-        # residues.
+        # E-values fall as scores grow. The first guess suffices unless the correction for ends raises the E-value.
         sizes = float(np.max(query_lengths, initial=1)), max(float(n_residues), 1.0), self.k
         room = sum(map(log, sizes)) - log(evalue)  # the quotient itself can be infinite
         highest = ceil(max(room, 0) / self.lambda_ / step) + 1
@@ -499,7 +498,7 @@ class _Row(NamedTuple):
     h: float
     alpha: float
     beta: float
-    variance: float | None = None  # of alignment length per unit of score; the covariance is that of both lengths
+    variance: float | None = None  # of the alignment length, per unit of score; `covariance`: of both lengths
     covariance: float | None = None
 
 
@@ -586,5 +585,5 @@ def _of_nucleotides(
 def _published(
     row: _Row, source: str, unit: float, step: float, lengths: AlignmentLengths | None = None
 ) -> ScoreStatistics:
-    """Convert a row to scores that are ``unit`` times those of the table."""
+    """Convert a row of the table to scores that are ``unit`` times as large."""
     return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step, lengths)

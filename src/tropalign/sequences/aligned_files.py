@@ -307,7 +307,7 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
     if name == "stockholm":
         lines = list(lines)
         check_stockholm(enumerate(lines, first), file)
-        # Biopython does not read annotation of the file or of a row without a text.
+        # Drop annotation lines without a text, which Biopython does not read.
         lines = [line for line in lines if len(line.split()) >= {b"#=GF": 3, b"#=GS": 4}.get(line[:4], 0)]
     # Non-ASCII bytes must not look like blanks to Python, as some of Unicode's letters do when read as Latin-1.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)

@@ -79,7 +79,7 @@ def labelled_sample(name: str) -> str:
 def by_vsearch(name: str) -> str:
     """Return the value of ``;sample=`` or ``;barcodelabel=``, else the leading letters, digits and underscores."""
     start = _START.match(name)
-    assert start is not None  # it may be empty
+    assert start is not None  # the expression also matches an empty text
     return labelled_sample(name) if _SAMPLE_LABEL.search(name) else start[0]
 
 

@@ -153,7 +153,7 @@ def _is_source(value: object) -> bool:
 
 
 class _Settled:
-    """Records of one file after its policy has been applied; `number` counts all records so far, even skipped ones."""
+    """Apply the policy for gaps to the records of one file; `number` counts all records so far, also skipped ones."""
 
     def __init__(self, policy: Policy, file: str, source: Any = None) -> None:
         self._policy, self._file, self._source = policy, file, source

@@ -357,7 +357,7 @@ class _Newlines(Readable):
         self.name = getattr(stream, "name", None)
 
     def readinto(self, buffer: Any) -> int:
-        room = memoryview(buffer)[:AHEAD_BYTES]  # limits the copy below
+        room = memoryview(buffer)[:AHEAD_BYTES]  # limit the size of the copy below
         while size := self._stream.readinto1(room):
             view = room[:size]
             begin = int(self._is_after_return and view[0] == NEWLINE)

@@ -131,7 +131,7 @@ class FlatFileText(Pieces):
             yield b"\n"
 
     def _head(self) -> bytes:
-        """Read the lines of a record up to its residues, or to its end if it has none; b"" after the last record."""
+        """Read the lines of a record before its residues; b"" after the last record."""
         searched = 0
         while not (found := _LETTERS_OR_END.search(self._data, searched)):
             searched = self._data.rfind(b"\n") + 1

@@ -72,7 +72,7 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         )
     if hasattr(sequences, "columns"):
         raise InputError("a table was given, but a column of sequences is required: select the column")
-    is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # of pandas
+    is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # a pandas Series
     if isinstance(sequences, Mapping) or (is_series and any(isinstance(label, str) for label in sequences.index)):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
@@ -106,7 +106,7 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
 
 
 def _is_spelled(value: Any) -> bool:
-    """True for a Seq or another library's sequence: anything that str() spells in as many letters as it has items."""
+    """True for another library's sequence, such as a Seq: an object whose str() has as many letters as it has items."""
     module = sys.modules.get("Bio.Seq")  # another thread may be importing it now
     classes = tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
     if isinstance(value, classes):

@@ -141,13 +141,13 @@ class Tally(NamedTuple):
         return self.score in CLOSE or (self.score >= 0 and self.codes > 0 and self.n_different < LEAST_BASES)
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
-        """Add counts; the number of different bases is that of the record that has more."""
+        """Add counts; keep the larger number of different bases."""
         sums = map(sum, zip(self[:-1], other[:-1], strict=True))
         return Tally._make([*sums, max(self.n_different, other.n_different)])
 
 
 def alphabet_by(kind: Kind, tally: Tally) -> Alphabet:
-    """Return the alphabet of a set of this kind; `tally` is that of the records that are not certain."""
+    """Return the alphabet of a set of this kind; `tally` counts the letters of the uncertain records."""
     is_nucleotide = kind == Kind.NUCLEOTIDE or (kind == Kind.EITHER and tally.is_nucleotide)
     return NUCLEOTIDE if is_nucleotide else PROTEIN
 

@@ -115,7 +115,7 @@ class Taxa:
         return self.taxids.nbytes + self.lineage.nbytes + self.lineages.data.nbytes + self.lineages.offsets.nbytes
 
     def digest(self) -> str:
-        """Return a SHA-256 in hexadecimal: equal for equal taxids and lineages that were found in the same order."""
+        """Return the SHA-256 of taxids and lineages, in hexadecimal."""
         found = hashlib.sha256()
         for part in (self.taxids, self.lineage, self.lineages.offsets, self.lineages.data):
             found.update(np.ascontiguousarray(part).data)

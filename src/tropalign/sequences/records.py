@@ -287,7 +287,7 @@ def _fasta(text: RecordText, leading_blanks: bool) -> Iterator[Records]:
     wanted, rest = BLOCK_LETTERS, _NOTHING
     while True:
         data, goes_on = text.next_bytes(rest, wanted)
-        rest = _NOTHING  # else the start of a chromosome would stay in memory while it is processed
+        rest = _NOTHING  # frees the start of a chromosome while the rest is processed
         while True:
             *found, taken = _native.split_fasta(data, goes_on, BLOCK_RECORDS, leading_blanks)
             data = _after(data, taken)

@@ -129,7 +129,7 @@ class TaxonTable:
         return found
 
     def name_of(self, name: str) -> str | None:
-        """Return the table's name of a sequence: its own, an accession in it, or one of another version; else None.
+        """Return the table's name of a sequence: itself, an accession in it, or one of another version; else None.
 
         >>> table = TaxonTable("t", {"P12345": TableRow(9606, "", 1), "NP_1.2": TableRow(10090, "", 2)})
         >>> [table.name_of(name) for name in ("sp|P12345|A_HUMAN", "P12345.3", "gi|5|ref|NP_1.2|", "NP_1", "Q1")]

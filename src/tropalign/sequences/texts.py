@@ -154,7 +154,7 @@ def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
         return tuple(text for piece in every for text in piece)
     data = np.concatenate([piece.data for piece in of_bytes])
     offsets = np.zeros(1 + sum(map(len, of_bytes)), np.int64)
-    if len(data):  # else untouched zeros, which take no memory
+    if len(data):  # untouched zeros take no memory
         np.cumsum(np.concatenate([np.diff(piece._offsets) for piece in of_bytes]), out=offsets[1:])
     return Texts(data, offsets)
 

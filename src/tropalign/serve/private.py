@@ -97,7 +97,7 @@ def local_token(folder: Path) -> str:
     path, fresh = folder / LOCAL_TOKEN, folder / f"{LOCAL_TOKEN}.{secrets.token_hex(8)}"
     if not path.exists():
         write_secret(fresh, f"trop_local_{base64.b32encode(secrets.token_bytes(32)).decode().rstrip('=').lower()}")
-        with suppress(FileExistsError):  # of two concurrent calls, the first one's token is kept
+        with suppress(FileExistsError):  # a concurrent call was faster: keep its token
             os.link(fresh, path)
         fresh.unlink()
     take_from_others(path)

@@ -95,7 +95,9 @@ def write_comparisons(
     2	1	0
     """
     if not isinstance(found, TreeComparisons):
-        raise UsageError(f"an object of type {type(found).__name__} is no TreeComparisons: compare_trees makes one")
+        raise UsageError(
+            f"an object of type {type(found).__name__} is not a TreeComparisons object: make one with compare_trees"
+        )
     if distance is not None and distance not in DISTANCES:
         raise UsageError(f"distance {distance!r} is none of {', '.join(DISTANCES)}")
     output = output_name(path)

@@ -84,7 +84,7 @@ def is_inner(branch: Branch, n_taxa: int, *, rooted: bool = False) -> bool:
 def check_tree(tree: Tree, k: int, *, rooted: bool) -> None:
     """Raise UsageError if the k-th item (from 0) is not a Tree, InputError if it needs a root and has none."""
     if not isinstance(tree, Tree):
-        raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one with parse_tree")
+        raise UsageError(f"an object of type {type(tree).__name__} is not a Tree: make one with parse_tree")
     if rooted and not tree.is_rooted:
         problem = f"tree {label_of(tree, k)} has no root: its last node joins {len(tree.children[-1])} branches"
         raise InputError(f"{problem}; root it, or leave {named('rooted')} out")

@@ -84,7 +84,7 @@ def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
 
 
 def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> int:
-    """Return the number from which on integers are infinite: infinity plus the finite number that reduces it most."""
+    """Return the threshold of infinite integers: infinity plus the finite number that reduces it most."""
     if not (of_a.any_zero or of_b.any_zero):
         return int(zero_of(semiring, dtype))
     bound = bounded_infinity(dtype)

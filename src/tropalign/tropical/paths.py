@@ -300,7 +300,7 @@ def _from_bipartite(
 #: Nanoseconds of SciPy's Dijkstra per edge, and per vertex and bit of their number (its heap), for each source;
 #: measured with 300 to 3000 vertices of 2 to 128 edges each.
 _PER_EDGE, _PER_VERTEX = 3.4, 20.0
-#: Approximate seconds of the sources that are searched from at once: a stop of the run waits for them.
+#: Approximate seconds of one call to SciPy, for some sources: stopping the run waits for the call.
 _SECONDS_AT_ONCE = 0.5
 #: Float64 holds sums of weights up to here.
 _MOST = 1e308

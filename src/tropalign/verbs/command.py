@@ -213,7 +213,7 @@ class Command(Options):
 
 
 def conditions(said: Conditions) -> Iterable[tuple[str, str]]:
-    """Return the conditions of an option with the sentences of their errors."""
+    """Return each condition of an option with the sentence of its error, or ""."""
     if isinstance(said, Mapping):
         return said.items()
     return [(name, "") for name in ([said] if isinstance(said, str) else said)]

@@ -167,8 +167,8 @@ class Each:
     def __init__(self, command: Command, files: Sequence[str]) -> None:
         self._command, self._asked = command, list(files)
         self._folder = Path(self._value("output"))
-        self._hashes: dict[str, str] = {}  # of files that all commands read
-        self._stems: dict[str, str] = {}  # of outputs, by file
+        self._hashes: dict[str, str] = {}  # hashes of the files that all commands read
+        self._stems: dict[str, str] = {}  # output stem of each file
 
     def run(self) -> None:
         """Process all files that are not done yet. Raises SomeFailed after the last one."""

@@ -120,7 +120,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         task, devices = self._task(package, blocks, found, memory_bytes)
         rows = None if wanted.rows == "fasta" else wanted.rows  # headers omit the default
         header = header_of(self, self.scoring().parameters(), format=rows)
-        bound = page_bytes if found is None else None  # with a survey, the report is checked already
+        bound = page_bytes if found is None else None  # the survey of the reads has checked the report's memory
         outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
         decides = (outputs, wanted, __version__, lineages, otus)
         parameters = {} if found is None else run_parameters(task, found, *decides)

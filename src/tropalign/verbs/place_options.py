@@ -163,7 +163,7 @@ class ReferenceOptions(Options, group="reference"):
 
 
 class PruningOption(Options, group="scoring"):
-    """Exhaustive scoring of branches."""
+    """Option to score every branch."""
 
     no_pruning: bool = option(
         default=False, label="Score every branch", help="score every branch instead of pruning; the result is the same"

@@ -130,7 +130,7 @@ def packed_cigars(cigars: Iterable[str]) -> tuple[NDArray[np.uint8], Index, Inde
 
 def encode(clusters: Clusters, context: ClustersContext) -> bytes:
     """Return columns as .npz, with JSON among them."""
-    clusters = clusters.take(np.arange(len(clusters)))  # without unmapped reads
+    clusters = clusters.take(np.arange(len(clusters)))  # drop unmapped reads
     rows, has_letters = chosen_rows(clusters)
     alphabet = clusters.sequences.alphabet
     names = clusters.sequences.names

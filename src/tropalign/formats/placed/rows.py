@@ -39,7 +39,7 @@ def fixed_rows(placements: Placements, n_columns: int) -> Iterator[Row]:
 
 
 class Insertions:
-    """New columns for inserted residues: before each reference column and after the last, as many as reads need.
+    """Number of new columns for insertions before each reference column and after the last one.
 
     ::
 

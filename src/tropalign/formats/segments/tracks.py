@@ -53,7 +53,7 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Several sequences, and the label to show."""
+    """Tracks of one label for several sequences, with a title."""
 
     label: str
     tracks: tuple[Track, ...]

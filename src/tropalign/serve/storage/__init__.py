@@ -113,7 +113,7 @@ class Storage:
         n, before = 0, self._clock() - keep_days * SECONDS_OF_DAY
         while old := self.jobs.ended_before(before):
             for job in old:
-                with suppress(KeyError):  # its user has just deleted it
+                with suppress(KeyError):  # the user has just deleted it
                     self.jobs.delete(job)
                     self.audit.note("", "", "expire", job)
                     n += 1

@@ -83,7 +83,7 @@ def _write(folder: Path, out: IO[bytes]) -> int:
             _add(tar, IDENTITY, identity)
         for path in sorted((folder / "files").glob("??/*")):
             name = f"files/{path.parent.name}/{path.name}"
-            with suppress(FileNotFoundError):  # its job was just deleted
+            with suppress(FileNotFoundError):  # the job was just deleted
                 tar.add(path, name, recursive=False)
                 files.append(name)
         _add(tar, MANIFEST, _manifest(digests, files))

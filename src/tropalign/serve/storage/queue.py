@@ -126,7 +126,7 @@ class Queue:
     def renew(
         self, job: str, attempt: int, lease_seconds: float, stage: str = "", progress: float | None = None
     ) -> Literal["go on", "cancel", "lost"]:
-        """Renew a job's lease and store its progress; return what the worker must do.
+        """Renew a job's lease and store its progress; return "go on", "cancel" or "lost".
 
         "cancel": the user has cancelled the job. "lost": the job now belongs to another worker or is deleted; the
         worker must stop and write nothing.

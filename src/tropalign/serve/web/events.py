@@ -86,7 +86,7 @@ class Watch:
         job = seen.job
         self.watchers.setdefault(job.id, set()).add(queue)
         self._seen.setdefault(job.id, seen)
-        if self._seen[job.id] != seen:  # it changed since the last poll
+        if self._seen[job.id] != seen:  # the job changed since the last poll
             queue.put_nowait(self._seen[job.id])
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._look(web))

@@ -95,7 +95,7 @@ class Bounds:
             headers = Headers(scope=scope)
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if path != "/api/v1/files" and kind == "application/x-www-form-urlencoded":
-                most = min(most, MOST_JSON_BYTES)  # such forms are read whole, and have no files
+                most = min(most, MOST_JSON_BYTES)  # forms without files are read whole
             said = headers.getlist("content-length")
             if "transfer-encoding" in headers:
                 await self._upload(scope, Body(receive, most), send)
@@ -174,7 +174,7 @@ class Body:
 
 
 def check_framing(headers: Headers) -> None:
-    """Raise Refused for a request with both a length and chunked encoding: a proxy may see another end of it.
+    """Raise Refused for a request with both a length and chunked encoding, whose end a proxy may see elsewhere.
 
     The connection is closed, and nothing that follows on it is read.
     """
@@ -249,7 +249,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode("utf-8")
         found = _DECODER.decode(text)
-        if _SURROGATE.search(text):  # it may be unpaired
+        if _SURROGATE.search(text):  # an unpaired surrogate does not encode
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise Refused(422, "the JSON is nested too deeply") from None

@@ -217,7 +217,7 @@ class Pages:
     def _change_chosen(self, request: Request, ids: list[str], deletes: bool, is_sure: bool) -> Response:
         found = []
         for id in ids:
-            with suppress(Refused):  # it was deleted meanwhile
+            with suppress(Refused):  # deleted meanwhile
                 found.append(manageable_job(web_of(request), user_of(request), id))
         if deletes and found and not is_sure:
             sentence = "The jobs, their results and their inputs are deleted permanently."
@@ -226,7 +226,7 @@ class Pages:
             if deletes:
                 self._delete(request, job)
             elif not job.state.is_final:
-                with suppress(KeyError):  # it was deleted by another request
+                with suppress(KeyError):  # deleted by another request
                     self.storage.jobs.cancel(job.id)
                     self._note(request, "cancel", job.id)
         return self._redirect_to("/jobs")
@@ -268,7 +268,7 @@ class Pages:
         return self._redirect_to("/jobs")
 
     def _delete(self, request: Request, job: Job) -> None:
-        with suppress(KeyError):  # it was deleted by another request
+        with suppress(KeyError):  # deleted by another request
             self.storage.jobs.delete(job.id)
             self._note(request, "delete", job.id)
 

@@ -112,7 +112,7 @@ def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...
     for position, (dest, item) in enumerate(_named(submission)):
         if item.job is not None and item.file is None:
             job = job_named(web, user, item.job)
-            if job is None:  # it was deleted since the lookup
+            if job is None:  # deleted since the lookup
                 raise _no_source(dest)
             found.append(Awaited(position, job.id, item.role or MAIN, job.title))
     return tuple(found)
@@ -240,7 +240,7 @@ def _digest(web: Web, item: InputItem, file: JobFile) -> str:
         return file.digest
     try:
         return web.storage.databases.get(file.database or "").digest
-    except KeyError:  # it was deleted since the lookup
+    except KeyError:  # deleted since the lookup
         raise Refused(422, _NOT_LISTED, field=f"inputs.{file.role}") from None
 
 

@@ -257,7 +257,7 @@ class JobViews:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
 
     def own(self, job: Job, wait: Wait | None, share_base: str, has_token: bool = True) -> dict[str, Any]:
-        """Return what the owner sees; `share_base` is scheme and host of the request."""
+        """Return the owner's view; `share_base` is scheme and host of the request."""
         formats: tuple[str, ...] = ()
         if job.verb in SERVED and len((verb := served_verb(job.verb)).formats) > 1:
             current = job.request.get("format") or verb.default_format

@@ -68,7 +68,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
         token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
             port = listener.getsockname()[1]
-            print(address_of(settings, port), file=lock, flush=True)  # without the token
+            print(address_of(settings, port), file=lock, flush=True)  # the lock file has no token
             print(address_of(settings, port, token), flush=True)
             if not is_quiet:
                 print(f"tropalign: {who_may_enter(settings, token is not None)}", file=sys.stderr, flush=True)
@@ -288,7 +288,7 @@ class Crew:
         try:
             process.stdin.write(settings_text(self._settings, os.getpid(), self._is_quiet).encode())
             process.stdin.close()
-        except OSError:  # it has already died, which the next check finds
+        except OSError:  # already dead, which the next check finds
             pass
         return process
 
