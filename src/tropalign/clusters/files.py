@@ -92,9 +92,7 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
     0.0000	b;size=8	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
     """
     if not isinstance(chimeras, Chimeras):
-        raise UsageError(
-            f"an object of type {type(chimeras).__name__} is not a Chimeras object: give the output of find_chimeras"
-        )
+        raise UsageError(f"an object of type {type(chimeras).__name__} is not Chimeras, as find_chimeras returns")
     _write(chimeras, path, format, TABLE, SEQUENCES, "write_chimeras", ChimerasContext())
 
 

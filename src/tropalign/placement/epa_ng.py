@@ -330,11 +330,8 @@ def finish(
         reason = f"{type(error).__name__}: {str(error)[:80]}"
         raise InputError(f"EPA-ng's result is not valid ({reason}): see {LOG} next to it", file=str(path)) from None
     if left:
-        first = next(iter(left.values()))
-        raise InputError(
-            f"EPA-ng's result lacks {counted(len(left), 'reads')}, such as {first!r}: see {LOG} next to it",
-            file=str(path),
-        )
+        lacking = f"{counted(len(left), 'reads')}, such as {next(iter(left.values()))!r}"
+        raise InputError(f"EPA-ng's result lacks {lacking}: see {LOG} next to it", file=str(path))
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:

@@ -86,8 +86,7 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
         array = np.zeros(0)
     if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
         raise ScoringError(
-            "a matrix needs one or more letters, all different, and a numeric array with a row and a column per letter "
-            f"(here {len(letters)})"
+            f"a matrix needs different letters, and a row and column of numbers for each ({len(letters)} letters given)"
         )
     return letters.upper(), array
 
@@ -163,17 +162,13 @@ def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:
     values = np.array(scores, np.float64, order="C")
     most = np.abs(values).max()
     if not most <= MOST:  # also true of NaN
-        raise ScoringError(
-            f"the matrix {name} has scores beyond {MOST}: divide all scores and costs by a common factor"
-        )
+        raise ScoringError(f"the matrix {name} has scores beyond {MOST}: give smaller scores and costs")
     parts = parts_of(values)
     if parts is None:
         raise ScoringError(f"the scores of {name} have more than four decimals: round them")
     factor = factor_of(values)
     if most * factor > MOST:
-        raise ScoringError(
-            f"the matrix {name} has scores beyond {MOST // factor}, the limit for this many decimals: round them"
-        )
+        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the limit for decimals: round them")
     return values.astype(np.int32) if factor == 1 else parts / PARTS
 
 

@@ -95,9 +95,7 @@ def write_comparisons(
     2	1	0
     """
     if not isinstance(found, TreeComparisons):
-        raise UsageError(
-            f"an object of type {type(found).__name__} is not a TreeComparisons object: make one with compare_trees"
-        )
+        raise UsageError(f"an object of type {type(found).__name__} is not TreeComparisons, as compare_trees returns")
     if distance is not None and distance not in DISTANCES:
         raise UsageError(f"distance {distance!r} is none of {', '.join(DISTANCES)}")
     output = output_name(path)
