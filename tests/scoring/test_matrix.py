@@ -349,18 +349,9 @@ def test_whatever_holds_a_matrix(tmp_path):
         ({5: 1}, "the keys of a matrix mapping must be pairs of letters"),
         ({("A", "A"): 1, ("R", "R"): 1}, "the matrix has no score of A against R: add it"),
         ({("A", "A"): "x"}, "a score of the matrix is not a number: correct it"),
-        (
-            ("AR", np.zeros((3, 3))),
-            "a matrix needs different letters, and a row and column of numbers for each (2 letters given)",
-        ),
-        (
-            ("AA", np.zeros((2, 2))),
-            "a matrix needs different letters, and a row and column of numbers for each (2 letters given)",
-        ),
-        (
-            ("AR", "xy"),
-            "a matrix needs different letters, and a row and column of numbers for each (2 letters given)",
-        ),
+        (("AR", np.zeros((3, 3))), "a matrix needs different letters"),
+        (("AA", np.zeros((2, 2))), "a matrix needs different letters"),
+        (("AR", "xy"), "a matrix needs different letters"),
         (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is not a number: correct it"),
         ("a\0b", "there is no matrix or file 'a\\x00b'"),
     ],
