@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import BadZipFile
@@ -55,17 +55,38 @@ class Embedded:
         return cls(SequenceBatch.from_strings(texts, alphabet=PROTEIN), tuple(vectors.values()), False)
 
     @classmethod
-    def of_sequences(cls, batch: SequenceBatch, vectors: Mapping[str, Vectors], file: str) -> Embedded:
-        """Add the vectors of `file` to sequences. Raises InputError for a sequence without them, or another length."""
+    def of_sequences(
+        cls, batches: Sequence[SequenceBatch], vectors: Sequence[Mapping[str, Vectors]], files: Sequence[str]
+    ) -> list[Embedded]:
+        """Add vectors to sequences: those of a file to a batch, or of one file to all batches.
+
+        Raises InputError for a sequence without vectors, vectors without a sequence, and different lengths.
+        """
+        known = [set(batch.names) for batch in batches]
+        if len(files) < len(batches):
+            known = [set[str]().union(*known)]
+        for names, named_vectors, file in zip(known, vectors, files, strict=True):
+            if others := named_vectors.keys() - names:
+                first = next(filter(others.__contains__, named_vectors))
+                raise InputError(
+                    "there is no sequence of this name: remove the embedding, or rename one of both",
+                    file=file,
+                    record=first,
+                )
+        last = len(files) - 1
+        return [cls._of_batch(batch, vectors[min(k, last)], files[min(k, last)]) for k, batch in enumerate(batches)]
+
+    @classmethod
+    def _of_batch(cls, batch: SequenceBatch, vectors: Mapping[str, Vectors], file: str) -> Embedded:
         for name, length in zip(batch.names, batch.lengths.tolist(), strict=True):
             if name not in vectors:
                 raise InputError(
-                    "there is no embedding of this sequence: add it, or rename one", file=file, record=name
+                    "there is no embedding of this sequence: add it, or rename one of both", file=file, record=name
                 )
             if len(vectors[name]) != length:
                 raise InputError(
                     f"the embedding has {len(vectors[name])} vectors, but the sequence has {length} residues: give "
-                    "both for the same sequence, without vectors of special tokens",
+                    "a vector per residue, none for special tokens",
                     file=file,
                     record=name,
                 )
@@ -91,7 +112,7 @@ class Embedded:
         """SHA-256 of all vectors, in hexadecimal."""
         digest = hashlib.sha256(f"{self.has_letters} {self.n_numbers}".encode())
         for array in self.vectors:
-            digest.update(np.ascontiguousarray(array))
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     @property

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.pairwise.embedded import Embedded
+from tropalign.pairwise.embedding_options import EmbeddedPairOptions
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows, Sides, aligned
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.plan import Plan, checked_pairs
@@ -81,9 +82,12 @@ class PairsTask:
         self.memory_bytes = default_budget() if memory_bytes is None else memory_bytes
         self.skips_self = targets is None and pairs is None
         self.is_triangle = self.skips_self and options.top is None
-        self._embedded = (queries, targets or queries) if isinstance(queries, Embedded) else None
-        if self._embedded is not None:
-            queries, targets = aligned(queries), None if targets is None else aligned(targets)
+        self._embedded: tuple[Embedded, Embedded] | None = None
+        if isinstance(queries, Embedded):
+            assert isinstance(targets, Embedded | None)
+            self._embedded = queries, targets or queries
+            queries, targets = queries.batch, None if targets is None else targets.batch
+        assert not isinstance(targets, Embedded)
         self.frames, self.queries, sides, decisive = _prepared(queries, targets, options, self.skips_self, n_threads)
         self.targets = sides.targets
         lengths = (self.queries.lengths, self.targets.lengths) if self.frames is None else self.frames.residues
@@ -112,6 +116,7 @@ class PairsTask:
         else:
             from tropalign.pairwise.vector_engines import VectorEngines
 
+            assert isinstance(options, EmbeddedPairOptions)
             self._engines = VectorEngines(*self._embedded, options, self.plan.scratch_bytes)
         self._scorers = self._engines if decisive is sides else Engines(decisive, options, self.plan.scratch_bytes)
         self._selection: Selection | None = None
@@ -131,7 +136,7 @@ class PairsTask:
         if options.max_hsps > self._most and self._embedded is not None:
             from tropalign.pairwise.vector_engines import FurtherByVectors
 
-            self._further = FurtherByVectors(options, self._selection.least_scores)
+            self._further = FurtherByVectors(options, None if self._selection is None else self._selection.least_scores)
         elif options.max_hsps > self._most:
             from tropalign.pairwise.hsps import FurtherAlignments
 

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from tropalign.pairwise.embedded import Embedded, Vectors
     from tropalign.pairwise.embedding_options import EmbeddedPairOptions
     from tropalign.pairwise.filters import LeastScores
+    from tropalign.pairwise.options import PairOptions
     from tropalign.results.alignments import AlignmentTable
 
 #: Most cells of the tables that are held at once, per thread (a cache holds them), and their share of the memory.
 TILE_CELLS, TILE_SHARE = 1 << 20, 4
+#: Significant digits of scores.
+SCORE_DIGITS = 7
 
 
 class VectorEngines:
@@ -43,7 +46,7 @@ class VectorEngines:
         cells = np.cumsum(lengths[0] * lengths[1])
         cells_of_memory = self._scratch_bytes // TILE_SHARE // 4
         most_cells = min(TILE_CELLS * n_threads, cells_of_memory)
-        parts, begin = [], 0
+        begin, parts = 0, list[dict[str, Any]]()
         while begin < len(cells) or not parts:
             done = int(cells[begin - 1]) if begin else 0
             end = max(int(np.searchsorted(cells, done + most_cells, "right")), min(begin + 1, len(cells)))
@@ -81,7 +84,7 @@ class VectorEngines:
             pair = f"{sides[0].batch.names[query[k]]} x {sides[1].batch.names[target[k]]}"
             remedy = f"scale the vectors, or {named('scale')} and {named('shift')}"
             raise InputError(f"a score is not finite: {remedy}", record=pair) from error
-        columns["score"] = np.asarray(columns["score"], np.float64)
+        columns["score"] = _rounded(columns["score"])
         return {**columns, "row": row + begin, "hsp": rank} if rows.most > 1 else columns
 
 
@@ -89,7 +92,7 @@ class VectorEngines:
 class FurtherByVectors:
     """Finds several alignments of pairs, which native code does in one call."""
 
-    options: EmbeddedPairOptions
+    options: PairOptions
     least_scores: LeastScores | None
 
     def added(
@@ -127,6 +130,14 @@ def similarities(query: Vectors, target: Vectors, options: EmbeddedPairOptions) 
             for mean, spread in zip(means, spreads, strict=True)
         )
         found = (row + column) / 2
+    return found
+
+
+def _rounded(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """Round to the digits of float32: further ones depend on the order of additions."""
+    digits = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(np.where(scores == 0, 1, scores))))
+    factor = 10.0 ** np.clip(digits, -300, 300)
+    found: NDArray[np.float64] = np.round(scores * factor) / factor
     return found
 
 
