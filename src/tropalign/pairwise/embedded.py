@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,6 +203,9 @@ def _prepared(array: Vectors, similarity: Similarity) -> Vectors:
 
 def _read(path: str) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield all arrays of a file by name."""
+    import zlib
+    from zipfile import BadZipFile
+
     if path == "-":
         raise InputError("embeddings cannot be read from standard input: name a file", file=file_name(path))
     try:

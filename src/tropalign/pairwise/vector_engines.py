@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 
     from tropalign.execution.task import Progress
     from tropalign.pairwise.embedded import Embedded, Vectors
-    from tropalign.pairwise.embedding_options import EmbeddedPairOptions
+    from tropalign.pairwise.embedding_options import EmbeddedPairOptions, SimilarityOptions
     from tropalign.pairwise.filters import LeastScores
     from tropalign.pairwise.options import PairOptions
     from tropalign.results.alignments import AlignmentTable
 
 #: Most cells of the tables that are held at once, per thread (a cache holds them), and their share of the memory.
 TILE_CELLS, TILE_SHARE = 1 << 20, 4
+#: Residues of a sequence by which `warn_of_high_scores` judges.
+MOST_SAMPLED = 1000
 #: Significant digits of scores.
-SCORE_DIGITS = 7
+SCORE_DIGITS = 6
 
 
 class VectorEngines:
@@ -111,7 +114,21 @@ class FurtherByVectors:
         return table.take(np.flatnonzero(keep))
 
 
-def similarities(query: Vectors, target: Vectors, options: EmbeddedPairOptions) -> Vectors:
+def warn_of_high_scores(queries: Embedded, targets: Embedded, options: SimilarityOptions) -> None:
+    """Warn if the mean score of the first query and the last target is above 0: local alignments would not end."""
+    query, target = queries.vectors[0][:MOST_SAMPLED], targets.vectors[-1][:MOST_SAMPLED]
+    mean = float(similarities(query, target, options).mean(dtype=np.float64)) * options.scale
+    if mean > options.shift:
+        warnings.warn(
+            f"residues of {queries.batch.names[0]} and {targets.batch.names[-1]} score {mean - options.shift:.2g} on "
+            "average, but local alignments need scores below 0 for unrelated residues: increase --shift to more than "
+            f"{mean:.2g}, or choose another --mode",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def similarities(query: Vectors, target: Vectors, options: SimilarityOptions) -> Vectors:
     """Return the similarities of all pairs of residues, float32, shape (query length, target length)."""
     found: NDArray[np.float32]
     if options.similarity == "euclidean":

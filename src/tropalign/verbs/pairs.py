@@ -213,7 +213,7 @@ class EmbeddingOptions(SimilarityOptions, group="embeddings", needs="embeddings"
         "B. Without A and B, residues have no letters; a gap costs 1 + 0.1 per residue by default",
         form_help="Vector per residue, such as those of a protein language model, as scores in place of a matrix: "
         ".npz with an array (length, numbers) per name, or .h5 with a dataset per name; a second file has those of the "
-        "targets. Without sequences, residues have no letters. A gap costs 1 + 0.1 per residue by default",
+        "targets. Names and lengths are those of the sequences. A gap costs 1 + 0.1 per residue by default",
     )
 
 
@@ -247,6 +247,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         holds="sequences",
         help=f"{SEQUENCE_FILES}; or --embeddings in its place",
         form_help=SEQUENCE_FILES,
+        is_needed_on_servers=True,
     )
     targets: str | None = input_file(
         default=None,
@@ -324,6 +325,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             return super()._sides(wants_qualities, format_name, allowed)
         from tropalign.pairwise.embedded import Embedded, check_dimensions, vectors_of
         from tropalign.pairwise.engines import given
+        from tropalign.pairwise.vector_engines import warn_of_high_scores
 
         files = self.embeddings
         vectors = [vectors_of(file, "query", self.similarity, allowed) for file in files]
@@ -333,6 +335,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         else:
             batches = super()._sides(wants_qualities, format_name, allowed)
             sides = Embedded.of_sequences([given(batch) for batch in batches if batch is not None], vectors, files)
+        if self.aligned_mode == "local":
+            warn_of_high_scores(sides[0], sides[-1], self)
         return sides[0], sides[1] if len(sides) > 1 else None
 
     @property
