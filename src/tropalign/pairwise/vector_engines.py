@@ -130,23 +130,32 @@ def warn_of_high_scores(queries: Embedded, targets: Embedded, options: Similarit
 
 def similarities(query: Vectors, target: Vectors, options: SimilarityOptions) -> Vectors:
     """Return the similarities of all pairs of residues, float32, shape (query length, target length)."""
-    found: NDArray[np.float32]
     if options.similarity == "euclidean":
         wide = query.astype(np.float64), target.astype(np.float64)  # differences of large squares
         squares = [np.einsum("ij,ij->i", side, side) for side in wide]
-        distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * (wide[0] @ wide[1].T), 0))
-        found = np.exp(-distances).astype(np.float32)
+        distances = wide[0] @ wide[1].T  # in place from here on: 8 bytes per cell
+        distances *= -2
+        distances += squares[0][:, None]
+        distances += squares[1]
+        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
+        found = np.exp(np.negative(distances, out=distances), out=distances).astype(np.float32)
     else:
         found = query @ target.T
-    if options.z_scores:
-        least = 1e-5 * float(np.abs(found).max())  # below this, differences are rounding errors
-        spreads = (found.std(axis, keepdims=True) for axis in (1, 0))
-        means = (found.mean(axis, keepdims=True) for axis in (1, 0))
-        row, column = (
-            (found - mean) / np.where(spread > least, spread, np.float32(np.inf))
-            for mean, spread in zip(means, spreads, strict=True)
-        )
-        found = (row + column) / 2
+    return _z_scores(found) if options.z_scores else found
+
+
+def _z_scores(found: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the means of the z-scores in rows and in columns, in place."""
+    least = 1e-5 * max(float(found.max()), -float(found.min()))  # below this, differences are rounding errors
+    means = [found.mean(axis, keepdims=True) for axis in (1, 0)]
+    spreads = [found.std(axis, keepdims=True) for axis in (1, 0)]
+    spreads = [np.where(spread > least, spread, np.float32(np.inf)) for spread in spreads]
+    by_column = found - means[1]
+    by_column /= spreads[1]
+    found -= means[0]
+    found /= spreads[0]
+    found += by_column
+    found /= 2
     return found
 
 
