@@ -93,7 +93,7 @@ class Embedded:
     @property
     def n_numbers(self) -> int:
         """Numbers per vector."""
-        return self.vectors[0].shape[1]
+        return int(self.vectors[0].shape[1])
 
     @property
     def cell_cost(self) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, suffix_of
-from tropalign.options.option import but, input_file
+from tropalign.options.option import Options, but, input_file
 from tropalign.pairwise.embedding_options import EmbeddedPairOptions, SimilarityOptions
 from tropalign.pairwise.options import (
     CoOptimalOptions,
@@ -185,8 +185,8 @@ class PairsCommand(PairsOutput):
         return {}
 
 
-class EmbeddingOptions(SimilarityOptions, group="embeddings", needs="embeddings"):
-    """Embeddings of the sequences, and scores of their vectors."""
+class EmbeddingFiles(Options, group="embeddings"):
+    """Files of embeddings."""
 
     embeddings: list[str] | None = input_file(
         default=None,
@@ -217,7 +217,11 @@ class EmbeddingOptions(SimilarityOptions, group="embeddings", needs="embeddings"
     )
 
 
-class Pairs(ModesOptions, PairsCommand, EmbeddingOptions, MatrixOptions, CoOptimalOptions):
+class EmbeddingOptions(EmbeddingFiles, SimilarityOptions, needs="embeddings"):
+    """Embeddings of the sequences, and scores of their vectors."""
+
+
+class Pairs(ModesOptions, EmbeddingOptions, PairsCommand, MatrixOptions, CoOptimalOptions):
     """Every pair of a set, of one set with another, or listed pairs."""
 
     verb = "pairs"
@@ -226,6 +230,7 @@ class Pairs(ModesOptions, PairsCommand, EmbeddingOptions, MatrixOptions, CoOptim
     example = """example:
   tropalign pairs proteins.fa -o all.tsv
   tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
+  tropalign pairs proteins.fa --embeddings vectors.npz --shift 0.3 -o all.tsv
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
