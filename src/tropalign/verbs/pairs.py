@@ -230,7 +230,7 @@ class Pairs(ModesOptions, EmbeddingOptions, PairsCommand, MatrixOptions, CoOptim
     example = """example:
   tropalign pairs proteins.fa -o all.tsv
   tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
-  tropalign pairs proteins.fa --embeddings vectors.npz --shift 0.3 -o all.tsv
+  tropalign pairs --embeddings vectors.npz --shift 0.3 -o all.tsv
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
