@@ -140,6 +140,34 @@ def score_modes(path: Path) -> None:
     labelled("", "agreement with the default mode", path)
 
 
+def embeddings_path(path: Path) -> None:
+    """The similarities of two proteins, with their alignment."""
+    query, target = two_embeddings()
+    scores = query @ target.T - 0.5
+    hit = ta.align_scores(scores, gap=ta.Gap(1, 0.1))
+    write_figure(ta.dot_plot(hit, scores=scores), path)
+
+
+def soft_posteriors(path: Path) -> None:
+    """The probabilities of pairs of residues of the same proteins, with the alignment of the highest sum."""
+    query, target = two_embeddings()
+    soft = ta.soft_align(query @ target.T - 0.5, gap=ta.Gap(1, 0.1), temperature=0.5)
+    write_figure(ta.dot_plot(soft.alignment(), scores=soft.posteriors), path)
+
+
+def two_embeddings() -> list[Any]:
+    """Vectors of two distant homologs, of length 1."""
+    with np.load(EXAMPLES / "embeddings.npz") as file:
+        found = [file[name].astype(np.float32) for name in ("EFP_BORBP", "A0A0K8MZJ2_9PROT")]
+    return [each / np.linalg.norm(each, axis=1, keepdims=True) for each in found]
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure of tropalign."""
+    figure.set_size_inches(4.6, 4)
+    figure.savefig(path)
+
+
 def labelled(x: str, y: str, path: Path, *, legend: bool = True) -> None:
     """Finish the current picture and write it."""
     pyplot.xlabel(x)
@@ -160,6 +188,8 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "decode_islands.svg": decode_islands,
     "paths_codons.svg": paths_codons,
     "score_modes.svg": score_modes,
+    "embeddings_path.svg": embeddings_path,
+    "soft_posteriors.svg": soft_posteriors,
 }
 
 

@@ -106,6 +106,7 @@ def folder(tmp_path_factory):
         (here / name / "family.fa").write_text(ALIGNED)
     (here / "examples").mkdir()
     shutil.copy(EXAMPLES / "cpgislands.fa", here / "examples")
+    shutil.copy(EXAMPLES / "embeddings.npz", here / "vectors.npz")
     command = here / "bin" / "tropalign"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tropalign.cli.main "$@"\n')

@@ -21,6 +21,8 @@ from tropalign.msa.pipeline import FamilyInput
 from tropalign.msa.profiles import ProfilePairTask
 from tropalign.msa.run import FamilyShare
 from tropalign.msa.task import PosteriorTask
+from tropalign.pairwise.embedded import Embedded, vectors_of
+from tropalign.pairwise.embedding_options import EmbeddedPairOptions
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.placement.scoring import SCHEMES
@@ -54,6 +56,12 @@ def in_small_tiles(monkeypatch, request):
 def pairs_task(**limits):
     batch = tropalign.read_sequences(FAMILY)[:9]
     return PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), **limits))
+
+
+def embedded_task():
+    side = Embedded.of(vectors_of("examples/embeddings.npz", "query", "cosine", MEMORY))
+    matrix = SubstitutionMatrix.from_name("BLOSUM62")
+    return PairsTask(side, None, EmbeddedPairOptions(matrix, Gap(1, 0.1), shift=0.5, top=2))
 
 
 def posterior_task(pairs=None):
@@ -113,6 +121,7 @@ def group_task():
 CASES = {
     "pairs": lambda: pairs_task(min_score=200),
     "covered pairs": lambda: pairs_task(min_coverage=0.9),
+    "pairs of embeddings": embedded_task,
     "posteriors": posterior_task,
     "some posteriors": lambda: posterior_task(np.array([[0, 1], [2, 5]], np.int32)),
     "profiles": profile_task,

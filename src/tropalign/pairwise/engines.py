@@ -13,6 +13,7 @@ from tropalign import _native, ragged
 from tropalign.devices.gpu import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
+from tropalign.pairwise.embedded import Embedded
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.aligned_pairs import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.sequences.translation import Frames
+
+    #: Sequences of a task, with frames or embeddings.
+    AnySide = SequenceBatch | Frames | Embedded
 
 #: If a smaller share of the targets is needed, as for the best hits in a database, only those are passed on.
 FEW_USED = 0.1
@@ -65,7 +69,8 @@ class Taken:
 class Rows:
     """Pairs to align: indices, report depth, and strand of the query (None: plus).
 
-    With `taken` (local mode on the CPU only), the best alignments that are compatible with those.
+    With `taken` (local mode on the CPU only), the best alignments that are compatible with those. `most`: alignments
+    per pair, by scores of vectors only.
     """
 
     query: Index
@@ -73,6 +78,7 @@ class Rows:
     report: str
     strand: NDArray[np.int8] | None
     taken: Taken | None = None
+    most: int = 1
 
     def some(self, rows: Index) -> Rows:
         """Select rows of a request without `taken`."""
@@ -105,14 +111,18 @@ class Sides(NamedTuple):
         return Sides(self.reverse, None, self.targets)
 
 
-def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
+def aligned(side: AnySide) -> SequenceBatch:
     """Return the sequences to align: for frames, the proteins."""
-    return side if isinstance(side, SequenceBatch) else side.proteins
+    if isinstance(side, SequenceBatch):
+        return side
+    return side.batch if isinstance(side, Embedded) else side.proteins
 
 
-def given(side: SequenceBatch | Frames) -> SequenceBatch:
+def given(side: AnySide) -> SequenceBatch:
     """Return the original sequences: for frames, the nucleotides."""
-    return side if isinstance(side, SequenceBatch) else side.source
+    if isinstance(side, SequenceBatch):
+        return side
+    return side.batch if isinstance(side, Embedded) else side.source
 
 
 class Engines:

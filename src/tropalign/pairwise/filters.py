@@ -44,7 +44,7 @@ class LeastScores:
         self._lengths = queries.lengths, targets.lengths
         self._significance, self._scale, self._evalue = significance, whole.scale, None
         #: Minimum for every pair.
-        self._floor = -MOST
+        self._floor: float = -MOST
         if whole.min_score is not None:
             self._floor = min(max(whole.min_score, -MOST), MOST)
         if significance is not None and options.min_bits is not None:
@@ -56,7 +56,7 @@ class LeastScores:
     def of(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the least scores of pairs, by query and target; int64, shape (n,)."""
         if self._evalue is None:
-            return np.full(len(query), self._floor, np.int64)
+            return np.full(len(query), self._floor)  # float64 for scores of vectors
         (query_lengths, of_query), (target_lengths, of_target) = self._classes
         n = len(target_lengths)
         both = of_query[query] * n + of_target[target]
@@ -169,7 +169,7 @@ def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: i
     if least is not None:
         rows = rows[score >= least]
     if top is not None and len(rows):
-        order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
+        order = np.lexsort((rows, -score[rows].astype(np.float64), query[rows]))
         rows = rows[order[rank(query[rows][order]) < top]]  # the best first, query by query
     return rows
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from tropalign.devices.names import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
@@ -438,6 +438,9 @@ class PairOptions(
     Raises UsageError for values of another type or out of range, and ScoringError if matrix or gap is not one.
     """
 
+    #: True if letters and the matrix determine scores.
+    scores_letters: ClassVar[bool] = True
+
     matrix: SubstitutionMatrix = argument(kw_only=False)
     gap: Gap = argument(kw_only=False)
     free_ends: Iterable[str] = argument(default=frozenset(FREE_ENDS), kw_only=True)
@@ -585,6 +588,11 @@ class PairOptions(
         from tropalign.scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
+
+    @property
+    def has_decimals(self) -> bool:
+        """True if scores are float64."""
+        return self.whole.scale > 1
 
     @property
     def asks_scores(self) -> bool:

@@ -252,13 +252,17 @@ class Plan:
         shard: Shard | None,
         column_bytes: float,
         wants_whole_queries: bool,
+        cell_cost: float = 1.0,
     ) -> Plan:
         """Plan pairs of sequences: the listed ones, all queries with all targets, or all of one set.
+
+        cell_cost: cost of a cell, in cells of letters.
 
         Sizes depend on the inputs and the limit alone, so that a resumed run is cut in the same way.
         """
         in_groups = options.top is not None and pairs is None and suits_groups(sides.targets)
         in_groups &= options.whole.is_affine and (frames is None or frames.target is None)
+        in_groups &= options.scores_letters
         order: PairOrder
         if pairs is not None:
             order = Listed(pairs, *lengths)
@@ -275,21 +279,30 @@ class Plan:
         most = max(1, min(most, int(min(left * ROWS_SHARE, TILE_BYTES) / row_bytes)))
         left -= int(min(most, order.n) * row_bytes)
         plan = cls(order, in_groups, options.top is not None, row_bytes, most, int(left / (1 + KEPT_SHARE)))
-        return replace(plan, **plan._cut(shard, wants_whole_queries, len(sides.targets), options.top or 1, frames))
+        cells = GROUP_TILE_CELLS if in_groups else int(TILE_CELLS / cell_cost)
+        return replace(
+            plan, **plan._cut(shard, wants_whole_queries, len(sides.targets), options.top or 1, frames, cells)
+        )
 
     def _cut(
-        self, shard: Shard | None, wants_whole_queries: bool, n_targets: int, top: int, frames: PairFrames | None
+        self,
+        shard: Shard | None,
+        wants_whole_queries: bool,
+        n_targets: int,
+        top: int,
+        frames: PairFrames | None,
+        cells: int,
     ) -> dict[str, Any]:
-        """Return the tiles, and whether each has all pairs of its queries."""
+        """Return the tiles, of about this number of cells, and whether each has all pairs of its queries."""
         order, is_whole = self.order, shard is None and (wants_whole_queries or self.keeps_queries)
         snap = order.query_begin if self.keeps_queries or is_whole else int
         begin, end = share(order, shard, snap)
-        most, cells = self.most_pairs, TILE_CELLS
+        most = self.most_pairs
         if self.in_groups:
             # Only the rows that a tile keeps need memory, not all that it examines; each frame of a query keeps
             # its own best.
             kept = min(top, n_targets) * (1 if frames is None else frames.most)
-            most, cells = max(most // kept, 1) * n_targets, GROUP_TILE_CELLS
+            most = max(most // kept, 1) * n_targets
         bounds = cuts(order, begin, end, most, cells, snap)
         if is_whole and not self.keeps_queries and max(np.diff(bounds), default=0) > most:
             is_whole, bounds = False, cuts(order, begin, end, most, cells)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_terminal, output_name
@@ -14,6 +15,7 @@ from tropalign.execution.run import Output
 from tropalign.formats.format import Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.plots import (
+    COLOURS,
     DOTS,
     LINES,
     PATH,
@@ -132,8 +134,8 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
     return matrix_figure(columns_of(table), context, value)
 
 
-def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
-    """Draw the equal k-mers of two aligned sequences, with the alignment on top, with matplotlib.
+def dot_plot(alignment: Alignment, word: int | None = None, *, scores: ArrayLike | None = None) -> Figure:
+    """Draw the equal k-mers of two aligned sequences, or a table of scores, with the alignment on top, with matplotlib.
 
     Parameters
     ----------
@@ -142,6 +144,9 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     word
         Length k of a k-mer; by default the smallest for which chance makes no more dots than the sequences have
         residues.
+    scores
+        Numbers of shape (query length, target length) to draw in place of k-mers: the table that was aligned, or the
+        posteriors of a `SoftAlignment`.
 
     Returns
     -------
@@ -151,9 +156,9 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     Raises
     ------
     InputError
-        matplotlib is missing.
+        matplotlib is missing, or the table has another shape or is not of numbers.
     UsageError
-        `word` is below 1.
+        `word` is below 1, or given with `scores`.
 
     Examples
     --------
@@ -165,16 +170,24 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     from tropalign.formats.notebook_figure import Figure
 
     query, target = alignment.query_text(), alignment._text("target")[0]
-    alphabet = alignment._text("query")[1]
-    word = usual_word(len(query), len(target), 4 if alphabet.has_strands else 20) if word is None else word
-    if word < 1:
-        raise UsageError(f"word must be at least 1, not {word}")
-    codes = [alphabet.encode(np.frombuffer(text.encode("latin-1"), np.uint8))[0] for text in (query, target)]
-    i, j = equal_words(codes[0], codes[1], word)
+    table = None if scores is None else _drawable(scores, (len(query), len(target)))
+    if table is not None and word is not None:
+        raise UsageError("word and scores exclude each other: give one of them")
     scale = 5.0 / max(len(query), len(target), 1)
     figure = Figure((max(2.5, scale * len(target)) + 1.3, max(2.0, scale * len(query)) + 1.3), layout="constrained")
     axes = figure.add_subplot()
-    axes.scatter(j + word / 2, i + word / 2, s=4, c=DOTS, linewidths=0, rasterized=len(i) > 20_000)
+    if table is None:
+        alphabet = alignment._text("query")[1]
+        word = usual_word(len(query), len(target), 4 if alphabet.has_strands else 20) if word is None else word
+        if word < 1:
+            raise UsageError(f"word must be at least 1, not {word}")
+        codes = [alphabet.encode(np.frombuffer(text.encode("latin-1"), np.uint8))[0] for text in (query, target)]
+        i, j = equal_words(codes[0], codes[1], word)
+        axes.scatter(j + word / 2, i + word / 2, s=4, c=DOTS, linewidths=0, rasterized=len(i) > 20_000)
+    else:
+        extent = (0, table.shape[1], table.shape[0], 0)
+        image = axes.imshow(table, cmap=COLOURS, aspect="auto", interpolation="nearest", extent=extent)
+        figure.colorbar(image, ax=axes, shrink=0.6)
     steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
     path = np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)  # the path's corners
     axes.plot(path[:, 1], path[:, 0], color=PATH, linewidth=1.5)
@@ -184,3 +197,17 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     axes.set_ylabel(shown(alignment.query) + other, parse_math=False)
     axes.tick_params(colors=LINES)
     return figure
+
+
+def _drawable(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return a table of scores; infinite ones become NaN, which is drawn as no colour. Raises InputError."""
+    try:
+        table = np.array(scores, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the scores are not a table of numbers: give the table that was aligned") from None
+    if table.shape != shape:
+        raise InputError(
+            f"the scores have the shape {table.shape}, but the sequences {shape}: give the table of this pair"
+        )
+    table[~np.isfinite(table)] = np.nan
+    return table

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign import _native
 from tropalign.devices.names import ComputeArguments
-from tropalign.errors import InputError, ResourceError, ScoringError
-from tropalign.execution.task import Progress, checked_progress
+from tropalign.errors import InputError, ScoringError
+from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, texts_and_places
-from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import HspsOption, ModeOption, PairOptions, SelectionOptions
 from tropalign.pairwise.single import alphabet_for
+from tropalign.pairwise.table_rows import TableSide, aligned, unknown_codes
 from tropalign.resources.limits import budget_of, resolve_threads
-from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch
@@ -139,65 +137,6 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
     return table.row(0) if is_one and options.max_hsps == 1 else table
 
 
-class TableSide(NamedTuple):
-    """One side of some tables: sequences, the index of each table's sequence, and their codes for native code."""
-
-    batch: SequenceBatch
-    places: NDArray[np.int64]
-    codes: NDArray[np.uint8]
-
-
-def aligned(
-    tables: list[NDArray[Any]],
-    sides: list[TableSide],
-    options: PairOptions,
-    n_threads: int,
-    memory_bytes: int,
-    progress: Progress | None,
-) -> AlignmentTable:
-    """Align pairs by their tables, which have a type of `TYPES` and the shapes of the sequences."""
-    query, target = sides
-    copy_bytes = max(table.size for table in tables) * 4  # native code has a copy of the table of each thread
-    n_threads = min(n_threads, memory_bytes // copy_bytes)
-    if not n_threads:
-        raise ResourceError("the copy of a table exceeds the memory: allow more with memory_bytes")
-    try:
-        found = _native.align_tables(
-            tables,
-            query.codes,
-            query.batch.offsets,
-            target.codes,
-            target.batch.offsets,
-            query.places,
-            target.places,
-            float(options.gap.open),
-            float(options.gap.extend),
-            options.recurrence,
-            options.freed(),
-            DEPTHS.index(options.report),
-            options.max_hsps,
-            n_threads,
-            memory_bytes,
-            progress,
-        )
-    except ValueError as error:
-        if not str(error).startswith("table "):  # of `progress`
-            raise
-        raise _fault(tables) from None
-    columns: dict[str, Any] = {name: found[name] for name in REPORT_COLUMNS[options.report]}
-    if any(table.dtype.kind == "f" for table in tables):
-        columns["score"] = columns["score"] * found["unit"]
-    if options.max_hsps > 1:
-        columns["hsp"] = found["rank"]
-    pair = found["pair"]
-    return AlignmentTable(query.batch, target.batch, options.report, query.places[pair], target.places[pair], **columns)
-
-
-def unknown_codes(batch: SequenceBatch, side: int) -> NDArray[np.uint8]:
-    """Return codes of residues without letters: no letter has them, and queries (side 0) others than targets."""
-    return np.full(len(batch.codes), 29 + side, np.uint8)
-
-
 def with_two_dimensions(table: Any, name: str) -> NDArray[Any]:
     """Return a table as an array. Raises InputError if it has no rows or columns."""
     try:
@@ -249,19 +188,3 @@ def _side(
             record=batch.names[index[k]],
         )
     return TableSide(batch, index, batch.codes)
-
-
-def _fault(tables: list[NDArray[Any]]) -> Exception:
-    """Return the error of tables that native code refused."""
-    return not_finite(tables) or ScoringError(
-        "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
-    )
-
-
-def not_finite(tables: Sequence[NDArray[Any]]) -> InputError | None:
-    """Return the error of tables with a number that is not finite."""
-    for k, table in enumerate(tables, 1):
-        if not np.isfinite(table).all():
-            i, j = np.argwhere(~np.isfinite(table))[0].tolist()
-            return InputError(f"the score in row {i}, column {j} (from 0) is {table[i, j]}", record=f"table {k}")
-    return None

@@ -321,7 +321,7 @@ class Bounds:
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
                 tests.append(self._coverages)
-            if least_scores is not None:
+            if least_scores is not None and options.scores_letters:
                 tests.append(self._scores)
             # A global alignment has at least as many columns as the longer sequence, so this also bounds
             # `longer`.
@@ -396,7 +396,7 @@ class BestPassing:
         """
         able = np.flatnonzero(may_cover(self._options, lengths[0][rows.query], lengths[1][rows.target]))
         query, step = self._source(rows.query), self._top
-        left = able[np.lexsort((able, -score[able].astype(np.int64), query[able]))]
+        left = able[np.lexsort((able, -score[able].astype(np.float64), query[able]))]
         given = self._options.whole.given(score)
         while len(left := self._improving(left, query, given)):
             taken = left[rank(query[left]) < step][: self._most_rows]

@@ -15,7 +15,8 @@ from tropalign.errors import InputError, ResourceError, ScoringError, UsageError
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
-from tropalign.pairwise.score_tables import TableScoring, align_scores, not_finite, with_two_dimensions
+from tropalign.pairwise.score_tables import TableScoring, align_scores, with_two_dimensions
+from tropalign.pairwise.table_rows import not_finite
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.resources.numbers import decimal_number
 from tropalign.results import display

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import Device, Progress, Tile
+from tropalign.pairwise.embedded import Embedded
+from tropalign.pairwise.embedding_options import EmbeddedPairOptions
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows, Sides, aligned
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.plan import Plan, checked_pairs
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
     from tropalign.execution.manifest import Shard
     from tropalign.pairwise.co_optimal import CoOptimal
     from tropalign.pairwise.composition import Adjusted, Scaled
+    from tropalign.pairwise.engines import AnySide
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.pairwise.hsps import FurtherAlignments
     from tropalign.pairwise.selection import Selection
     from tropalign.pairwise.translated import PairFrames
+    from tropalign.pairwise.vector_engines import FurtherByVectors
     from tropalign.sequences.translation import Frames
 
 Index = NDArray[np.int64]
@@ -47,7 +51,8 @@ class PairsTask:
 
     queries, targets: without targets, all pairs i < j of `queries` (with ``options.top`` all ordered pairs, so
         that each query sees all others). Frames are aligned as proteins; the best frames of each pair of
-        nucleotide sequences are kept.
+        nucleotide sequences are kept. Embedded sequences are aligned by their vectors; both sides must be embedded,
+        and the options `EmbeddedPairOptions`.
     pairs: int64, shape (n, 2); only these (query index, target index).
     memory_bytes: limit in addition to the sequences; a share of the free memory by default.
     shard: (i, n) for the i-th of n equal shares of the pairs, counted from 1.
@@ -63,8 +68,8 @@ class PairsTask:
 
     def __init__(
         self,
-        queries: SequenceBatch | Frames,
-        targets: SequenceBatch | Frames | None,
+        queries: AnySide,
+        targets: AnySide | None,
         options: PairOptions,
         pairs: Index | None = None,
         memory_bytes: int | None = None,
@@ -77,13 +82,20 @@ class PairsTask:
         self.memory_bytes = default_budget() if memory_bytes is None else memory_bytes
         self.skips_self = targets is None and pairs is None
         self.is_triangle = self.skips_self and options.top is None
+        self._embedded: tuple[Embedded, Embedded] | None = None
+        if isinstance(queries, Embedded):
+            assert isinstance(targets, Embedded | None)
+            self._embedded = queries, targets or queries
+            queries, targets = queries.batch, None if targets is None else targets.batch
+        assert not isinstance(targets, Embedded)
         self.frames, self.queries, sides, decisive = _prepared(queries, targets, options, self.skips_self, n_threads)
         self.targets = sides.targets
         lengths = (self.queries.lengths, self.targets.lengths) if self.frames is None else self.frames.residues
         self.pairs = None if pairs is None else checked_pairs(pairs, *map(len, lengths))
-        self.significance = Significance.of_run(
-            options, self.targets, None if self.frames is None else self.frames.target
-        )
+        self.significance = None
+        if options.scores_letters:
+            translated = None if self.frames is None else self.frames.target
+            self.significance = Significance.of_run(options, self.targets, translated)
         self.plan = Plan.of(
             sides,
             decisive,
@@ -96,8 +108,16 @@ class PairsTask:
             shard,
             column_bytes,
             wants_whole_queries,
+            1.0 if self._embedded is None else self._embedded[0].cell_cost,
         )
-        self._engines = Engines(sides, options, self.plan.scratch_bytes)
+        self._engines: Any
+        if self._embedded is None:
+            self._engines = Engines(sides, options, self.plan.scratch_bytes)
+        else:
+            from tropalign.pairwise.vector_engines import VectorEngines
+
+            assert isinstance(options, EmbeddedPairOptions)
+            self._engines = VectorEngines(*self._embedded, options, self.plan.scratch_bytes)
         self._scorers = self._engines if decisive is sides else Engines(decisive, options, self.plan.scratch_bytes)
         self._selection: Selection | None = None
         if options.selects or self.frames is not None:
@@ -110,8 +130,14 @@ class PairsTask:
             from tropalign.pairwise.composition import composition_of
 
             self._composition = composition_of(self._scorers)
-        self._further: FurtherAlignments | None = None
-        if options.max_hsps > 1:
+        self._further: FurtherAlignments | FurtherByVectors | None = None
+        #: Alignments per pair that an engine returns at once.
+        self._most = options.max_hsps if self._embedded is not None and self._selection is None else 1
+        if options.max_hsps > self._most and self._embedded is not None:
+            from tropalign.pairwise.vector_engines import FurtherByVectors
+
+            self._further = FurtherByVectors(options, None if self._selection is None else self._selection.least_scores)
+        elif options.max_hsps > self._most:
             from tropalign.pairwise.hsps import FurtherAlignments
 
             least = None if self._selection is None else self._selection.least_scores
@@ -148,7 +174,12 @@ class PairsTask:
     @property
     def parameters(self) -> dict[str, str]:
         """Parameters for headers and manifests."""
-        return self.options.parameters() | ({} if self.frames is None else {"translate": self.frames.words})
+        words = self.options.parameters()
+        if self._embedded is not None:
+            words["embeddings"] = self._embedded[0].words
+            if self.targets is not self.queries:
+                words["target_embeddings"] = self._embedded[1].words
+        return words | ({} if self.frames is None else {"translate": self.frames.words})
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -166,7 +197,10 @@ class PairsTask:
         digest = hashlib.sha256()
         digest.update(self.queries.fingerprint().encode())
         digest.update(b"self" if self.targets is self.queries else self.targets.fingerprint().encode())
-        digest.update(self.options.matrix.scores.tobytes())
+        if self._embedded is None:
+            digest.update(self.options.matrix.scores.tobytes())
+        else:
+            digest.update("".join(side.digest for side in self._embedded).encode())
         digest.update(repr(sorted(self.parameters.items())).encode())
         digest.update(b"" if self.pairs is None else np.ascontiguousarray(self.pairs).tobytes())
         return digest.hexdigest()
@@ -227,7 +261,7 @@ class PairsTask:
     ) -> AlignmentTable:
         align = partial(self._aligned, engine)
         if self._selection is None:
-            table = align(Rows(*self.pairs_of(tile), self.options.report, None), progress)
+            table = align(Rows(*self.pairs_of(tile), self.options.report, None, most=self._most), progress)
         else:
             table = self._selection.table(tile, scorer, align, n_threads, progress, in_groups)
         # All items of the tile have started: from here on, progress is only a sign of life and a way to stop.
@@ -251,6 +285,8 @@ class PairsTask:
         else:
             found = engine(rows, progress)
             columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
+            if rows.most > 1:
+                rows, columns["hsp"] = rows.some(found["row"]), found["hsp"]
             if score is not None and options.is_softly_masked:  # these scores do not count masked residues
                 columns["corrected_score"] = options.whole.given(score)
         columns["score"] = options.whole.given(columns["score"])

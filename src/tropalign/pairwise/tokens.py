@@ -15,7 +15,8 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.pairwise.api import AllArguments, align_all, listed_pairs
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.score_tables import TableOptions, TableSide, aligned, unknown_codes
+from tropalign.pairwise.score_tables import TableOptions
+from tropalign.pairwise.table_rows import TableSide, aligned, unknown_codes
 from tropalign.ragged import offsets_of
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate

@@ -56,7 +56,7 @@ _SOURCES = ("file", "database", "text", "job")
 #: Names of unnamed files, by content.
 _NAMES = {
     "alignment": "alignment.fa", "models": "models.hmm", "tree": "tree.nwk", "table": "table.tsv", "graph": "graph.tsv",
-    "matrix": "matrix.txt", "model": "model.toml",
+    "matrix": "matrix.txt", "model": "model.toml", "embeddings": "embeddings.npz",
 }  # fmt: skip
 
 

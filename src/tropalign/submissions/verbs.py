@@ -287,7 +287,7 @@ def _input(one: Option) -> InputField:
         flag=flag_of(one),
         label=one.file_label or label_of(one),
         help=_text(one),
-        required=one.default is REQUIRED and one.names is None,
+        required=(one.default is REQUIRED and one.names is None) or one.is_needed_on_servers,
         many=one.many in ("+", "*"),
         kind=one.holds,
         takes_database=one.holds == "sequences",

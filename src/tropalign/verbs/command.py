@@ -170,10 +170,10 @@ class Command(Options):
             found[one.name] = [*found.get(one.name, ()), value] if one.many is not None else value
         files = list(words[end + 1 :])
         for one in (one for one in cls.declared().values() if not one.typed):
-            if one.many is None and files:
+            if one.many in (None, "?") and files:
                 found[one.name] = files.pop(0)
-            elif one.many is not None:
-                found[one.name], files = (files[0] if one.many == "?" and files else files or None), []
+            elif one.many not in (None, "?"):
+                found[one.name], files = files or None, []
         return cls(**{name: value for name, value in found.items() if value is not None})
 
     def _asked_for(

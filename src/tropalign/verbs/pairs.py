@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, suffix_of
-from tropalign.options.option import but, input_file
+from tropalign.options.option import Options, but, input_file
+from tropalign.pairwise.embedding_options import EmbeddedPairOptions, SimilarityOptions
 from tropalign.pairwise.options import (
     CoOptimalOptions,
     ModeName,
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Device
     from tropalign.formats.pairs import PairsFormat
     from tropalign.pairwise import PairsTask
+    from tropalign.pairwise.engines import AnySide
     from tropalign.results import MatrixValue
+    from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
-    from tropalign.verbs.sequence_options import Side
 
 from tropalign.verbs.pairs_output import SELECTS, MatrixOptions, PairsOutput, Request, parameters_of
 
@@ -36,6 +38,14 @@ MOST_READ = 0.5
 MOST_TAKEN = 0.2
 #: Formats that contain all sequences or names of the database.
 WHOLE_FORMATS = ("sam", "bam", "result")
+#: Formats and columns that show letters or compare them.
+LETTERED = ("m8", "sam", "bam", "fasta", "srspair", "html")
+LETTERED_COLUMNS = frozenset(
+    {"identical", "mismatches", "identity", "percent_identity", "cs", "query_row", "target_row"}
+    | {f"identity_{k}" for k in range(5)}
+)
+#: Default gap cost of embeddings, open and extend.
+EMBEDDING_GAP = 1, 0.1
 
 
 class PairsCommand(PairsOutput):
@@ -48,7 +58,7 @@ class PairsCommand(PairsOutput):
 
         request, side_outputs = self.check(), self.side_outputs
         matrix_file = [self.matrix] if self.matrix is not None else []
-        inputs = [self.queries, self.targets, self.pairs, *matrix_file]
+        inputs = [self.queries, self.targets, self.pairs, *matrix_file, *(self.embeddings or ())]
         show = checked_progress(self, [self.output, *side_outputs.values()], inputs)
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
@@ -68,7 +78,7 @@ class PairsCommand(PairsOutput):
         run_or_forecast(aligning, devices, self, show, task.n_cells)
 
     def _task(
-        self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], memory_bytes: int, show: Show
+        self, request: Request, form: PairsFormat, sides: tuple[AnySide, AnySide | None], memory_bytes: int, show: Show
     ) -> tuple[PairsTask, Sequence[Device]]:
         """Return the task, and the devices for it."""
         from tropalign.devices.registry import open_devices
@@ -80,9 +90,10 @@ class PairsCommand(PairsOutput):
         listed = None if self.pairs is None else read_pairs(self.pairs, queries, targets or queries)
         alphabet = aligned(sides[0]).alphabet
         matrix, gap = self.scoring(alphabet)
-        pair_options = PairOptions(
+        kind = self.kind_of_options
+        pair_options = kind(
             **{
-                **self.shared_with(PairOptions),
+                **self.shared_with(kind),
                 **self.by_alphabet(alphabet),
                 "mode": self.aligned_mode,
                 "matrix": matrix,
@@ -115,7 +126,7 @@ class PairsCommand(PairsOutput):
             task = task_of(options=pair_options, pairs=best)
         return task, devices
 
-    def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[Side, Side | None]:
+    def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[AnySide, AnySide | None]:
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.sequences.files import file_name
@@ -150,7 +161,7 @@ class PairsCommand(PairsOutput):
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
         is_passed &= not self.reciprocal and self.co_optimal is None and not self.clip_stops
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
-        is_passed &= {"auto", "cpu"} >= set(devices_of(self))
+        is_passed &= {"auto", "cpu"} >= set(devices_of(self)) and self.embeddings is None
         if is_passed and is_store(path):
             from tropalign.pairwise.plan import suits_groups
             from tropalign.sequences.batch import TAKEN_BYTES
@@ -164,12 +175,53 @@ class PairsCommand(PairsOutput):
                     return stored
         return self.batch(path)
 
+    @property
+    def kind_of_options(self) -> type[PairOptions]:
+        """Class of the options of pairs."""
+        return PairOptions
+
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Return options that depend on the alphabet of the aligned sequences."""
         return {}
 
 
-class Pairs(ModesOptions, PairsCommand, MatrixOptions, CoOptimalOptions):
+class EmbeddingFiles(Options, group="embeddings"):
+    """Files of embeddings."""
+
+    embeddings: list[str] | None = input_file(
+        default=None,
+        many="+",
+        metavar="FILE",
+        holds="embeddings",
+        label="Embeddings",
+        excludes={
+            **dict.fromkeys(
+                ("matrix", "match", "mismatch", "iupac", "mask", "composition", "translate", "strand=minus|both"),
+                "{other} applies to scores of letters, but --embeddings scores vectors: leave {other} out",
+            ),
+            **dict.fromkeys(
+                ("max_evalue", "min_bits", "db_size", "sum_statistics"),
+                "{other} needs E-values, which scores of embeddings do not have: use --min-score or --top",
+            ),
+            **dict.fromkeys(
+                ("gap_open2", "gap_extend2", "end_gap_open", "end_gap_extend", "co_optimal"),
+                "{other} does not support --embeddings: leave {other} out",
+            ),
+        },
+        help="align residues by the similarity of their vectors, such as those of a protein language model: .npz with "
+        "an array (length, numbers) per name, or .h5 with a dataset per name (needs h5py); a second file has those of "
+        "B. Without A and B, residues have no letters; a gap costs 1 + 0.1 per residue by default",
+        form_help="Vector per residue, such as those of a protein language model, as scores in place of a matrix: "
+        ".npz with an array (length, numbers) per name, or .h5 with a dataset per name; a second file has those of the "
+        "targets. Names and lengths are those of the sequences. A gap costs 1 + 0.1 per residue by default",
+    )
+
+
+class EmbeddingOptions(EmbeddingFiles, SimilarityOptions, needs="embeddings"):
+    """Embeddings of the sequences, and scores of their vectors."""
+
+
+class Pairs(ModesOptions, EmbeddingOptions, PairsCommand, MatrixOptions, CoOptimalOptions):
     """Every pair of a set, of one set with another, or listed pairs."""
 
     verb = "pairs"
@@ -178,6 +230,7 @@ class Pairs(ModesOptions, PairsCommand, MatrixOptions, CoOptimalOptions):
     example = """example:
   tropalign pairs proteins.fa -o all.tsv
   tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
+  tropalign pairs --embeddings vectors.npz --shift 0.3 -o all.tsv
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -191,7 +244,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         "(semiglobal); default: local, but global with --html, --plot or a matrix of identities or distances, unless "
         "E-values, bits, masks or several alignments per pair are requested",
     )
-    queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
+    queries: str | None = input_file(  # type: ignore[assignment]  # or embeddings alone
+        default=None,
+        flags=(),
+        many="?",
+        metavar="A",
+        holds="sequences",
+        help=f"{SEQUENCE_FILES}; or --embeddings in its place",
+        form_help=SEQUENCE_FILES,
+        is_needed_on_servers=True,
+    )
     targets: str | None = input_file(
         default=None,
         flags=(),
@@ -210,6 +272,77 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         label="List of pairs",
         help="align only the pairs in this file, two names per line",
     )
+
+    def check(self) -> Request:
+        """Return the requested output; also reject options that embeddings do not support."""
+        if self.queries is None and self.embeddings is None:
+            self.refuse("there is no input: name a file of sequences (A), or --embeddings")
+        request = super().check()
+        if self.embeddings is not None:
+            self._check_embeddings(self.embeddings, request)
+        return request
+
+    def _check_embeddings(self, files: Sequence[str], request: Request) -> None:
+        if len(files) > 2 or (len(files) == 2 and self.queries is not None and self.targets is None):
+            self.refuse("--embeddings takes a file for A, and one for B: leave the others out, or join them")
+        if self.queries is not None:
+            return
+        remedy = "give the sequences too (tropalign pairs a.fa --embeddings a.npz)"
+        if request.format in LETTERED:
+            self.refuse(f"format {request.format} shows letters, which embeddings do not have: {remedy}, or choose tsv")
+        if request.format == "matrix" and request.matrix_values != "score":
+            self.refuse(f"identities need letters, which embeddings lack: {remedy}, or use --matrix-values score")
+        lettered = next(filter(LETTERED_COLUMNS.__contains__, request.columns or ()), None)
+        if lettered is not None:
+            self.refuse(f"column {lettered} needs letters, which embeddings do not have: {remedy}, or leave it out")
+        reading = ("letters", "alphabet", "strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
+        shown = ("min_identity", "identity", "ambiguous", "html", "plot")
+        self.leave_out("embeddings have no letters without a file of sequences", (*shown, *reading))
+
+    def default_columns(self, form: PairsFormat) -> str | None:
+        """Return the default columns of a table; without letters, those that need none."""
+        if self.embeddings is None or self.queries is not None or not form.takes_columns or form.own_columns:
+            return None
+        from tropalign.results.output_columns import default_names
+
+        names = default_names(self.report or "alignment", False, has_hsp=self.max_hsps > 1)
+        return ",".join(name for name in names if name not in LETTERED_COLUMNS)
+
+    @property
+    def kind_of_options(self) -> type[PairOptions]:
+        """Class of the options of pairs, with or without a matrix."""
+        return PairOptions if self.embeddings is None else EmbeddedPairOptions
+
+    def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
+        """Return the requested matrix and gap cost; for embeddings, the matrix is not used."""
+        if self.embeddings is None:
+            return super().scoring(alphabet)
+        from tropalign.scoring import Gap, SubstitutionMatrix
+
+        given = zip((self.gap_open, self.gap_extend), EMBEDDING_GAP, strict=True)
+        return SubstitutionMatrix.match_mismatch(1, -1, alphabet), Gap(
+            *(usual if cost is None else cost for cost, usual in given)
+        )
+
+    def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[AnySide, AnySide | None]:
+        """Read queries and targets, with their embeddings if these are given."""
+        if self.embeddings is None:
+            return super()._sides(wants_qualities, format_name, allowed)
+        from tropalign.pairwise.embedded import Embedded, check_dimensions, vectors_of
+        from tropalign.pairwise.engines import given
+        from tropalign.pairwise.vector_engines import warn_of_high_scores
+
+        files = self.embeddings
+        vectors = [vectors_of(file, "query", self.similarity, allowed) for file in files]
+        check_dimensions(zip(vectors, files, strict=True))
+        if self.queries is None:
+            sides = [Embedded.of(side) for side in vectors]
+        else:
+            batches = super()._sides(wants_qualities, format_name, allowed)
+            sides = Embedded.of_sequences([given(batch) for batch in batches if batch is not None], vectors, files)
+        if self.aligned_mode == "local":
+            warn_of_high_scores(sides[0], sides[-1], self)
+        return sides[0], sides[1] if len(sides) > 1 else None
 
     @property
     def aligned_mode(self) -> ModeName:

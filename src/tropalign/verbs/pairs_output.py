@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
+    from tropalign.pairwise.engines import AnySide
     from tropalign.sequences import SequenceBatch
-    from tropalign.verbs.sequence_options import Side
 
 Layout = Literal["tsv", "phylip", "npz"]
 #: Options that `--format matrix` rejects.
@@ -142,6 +142,7 @@ class PairsOutput(
     #: `Pairs` has options for these.
     pairs: str | None = None
     co_optimal: int | None = None
+    embeddings: list[str] | None = None
     matrix_values: MatrixValue | None = None
     matrix_layout: Layout | None = None
 
@@ -186,14 +187,18 @@ class PairsOutput(
         wanted = {"report": self.html, "plot": self.plot}
         return {role: path for role, path in wanted.items() if path is not None}
 
-    def memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
+    def memory_left(
+        self, request: Request, form: PairsFormat, sides: tuple[AnySide, AnySide | None], allowed: int
+    ) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
+        from tropalign.pairwise.embedded import Embedded
         from tropalign.pairwise.engines import aligned, given
         from tropalign.pairwise.plan import least_bytes
         from tropalign.resources.limits import left_for_job, require
 
         there = [side for side in sides if side is not None]
         inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
+        inputs_bytes += sum(side.vector_bytes for side in there if isinstance(side, Embedded))
         report_bytes = self._report_bytes(request, len(aligned(there[0])), len(aligned(there[-1])))
         least = least_bytes([aligned(side) for side in there])
         memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
@@ -266,6 +271,8 @@ class PairsOutput(
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.aligned_mode].is_local
         columns = None if wanted is None else shown.names
+        if columns and shown.have_significance and self.embeddings is not None:
+            self.refuse("bits and E-values need a substitution matrix: leave these columns or --embeddings out")
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values need local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
@@ -326,13 +333,13 @@ class PairsOutput(
             targets=targets,
             report=request.report,
             both_strands=task.options.strand != "plus",
-            decimal_scores=task.options.whole.scale > 1,
+            decimal_scores=task.options.has_decimals,
             is_triangle=task.is_triangle,
             has_whole_queries=task.has_whole_queries,
             columns=columns,
             matrix_values=request.matrix_values,
             matrix_layout=request.matrix_layout,
-            substitution=task.options.matrix,
+            substitution=task.options.matrix if task.options.scores_letters else None,
             gap=task.options.gap,
             identity=task.options.identity,
         )

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.scoring.scores import IupacRule
     from tropalign.sequences import Alphabet, SequenceBatch
-    from tropalign.sequences.translation import Frames
-
-    Side = SequenceBatch | Frames
 
 #: Scores of a match and a mismatch if only the other one is given.
 MATCH, MISMATCH = 5, -4
