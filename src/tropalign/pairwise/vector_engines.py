@@ -137,6 +137,12 @@ def similarities(query: Vectors, target: Vectors, options: SimilarityOptions) ->
         distances *= -2
         distances += squares[0][:, None]
         distances += squares[1]
+        # What is left of nearly equal vectors is rounding errors: from their differences instead.
+        suspects = distances.min(axis=1) < 1e-8 * (squares[0] + squares[1].max())
+        for i in np.flatnonzero(suspects):
+            near = np.flatnonzero(distances[i] < 1e-8 * (squares[0][i] + squares[1]))
+            differences = wide[1][near] - wide[0][i]
+            distances[i, near] = np.einsum("ij,ij->i", differences, differences)
         np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
         found = np.exp(np.negative(distances, out=distances), out=distances).astype(np.float32)
     else:
