@@ -430,7 +430,17 @@ def test_large_families_are_measured_beside_what_is_there(monkeypatch, tmp_path,
     assert all(float(cell) > 0 for n in ("100", "300") for cell in rows[n][:2])
 
 
-LONG_FAMILIES = ("long_families", "large_families", "growth", "absent", "cluster", "commands", "machine", "sets", "tables")
+LONG_FAMILIES = (
+    "long_families",
+    "large_families",
+    "growth",
+    "absent",
+    "cluster",
+    "commands",
+    "machine",
+    "sets",
+    "tables",
+)
 
 
 def test_long_families_are_measured_beside_what_is_there(monkeypatch, tmp_path, capsys):
