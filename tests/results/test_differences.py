@@ -110,8 +110,14 @@ def test_vcf_of_codes_and_of_residues_beside_gaps(tmp_path, rows, expected):
     [
         (tropalign.MultipleAlignment.from_rows("ab", ["MKV", "MKL"]), "format vcf is for nucleotides"),
         (alignment_of({"a b": "AC", "c": "AC"}), "record 'a b': format vcf does not allow empty names or blanks"),
-        (alignment_of({"*a": "AC", "c": "AC"}), r"record '\*a': format vcf does not allow this name of the reference row"),
-        (tropalign.MultipleAlignment.from_rows("aba", ["AC", "AC", "AC"]), "record 'a': format vcf does not allow two rows"),
+        (
+            alignment_of({"*a": "AC", "c": "AC"}),
+            r"record '\*a': format vcf does not allow this name of the reference row",
+        ),
+        (
+            tropalign.MultipleAlignment.from_rows("aba", ["AC", "AC", "AC"]),
+            "record 'a': format vcf does not allow two rows",
+        ),
     ],
 )
 def test_vcf_refuses(tmp_path, alignment, sentence):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named, shown
 
 if TYPE_CHECKING:
-    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences.batch import SequenceBatch
 
 Kind = Literal["insertion", "substitution", "deletion"]
 #: Kinds at one position in the order of the table.
@@ -66,7 +66,7 @@ class RowDifferences:
 
 
 class Compared:
-    """An alignment and its reference row.
+    """An alignment, given as in `MultipleAlignment`, and its reference row.
 
     Attributes
     ----------
@@ -76,30 +76,31 @@ class Compared:
         Index of the reference.
     """
 
-    def __init__(self, alignment: MultipleAlignment, row: int) -> None:
-        self.alignment, self.row = alignment, row
-        alphabet = alignment.sequences.alphabet
+    def __init__(self, sequences: SequenceBatch, columns: NDArray[np.int32], n_columns: int, row: int) -> None:
+        self.sequences, self.row = sequences, row
+        self._all_columns, self._n_columns = columns, n_columns
+        alphabet = sequences.alphabet
         self._letters = np.frombuffer(alphabet.letters.encode(), np.uint8)
         self._unknown = ord(alphabet.wildcard) if alphabet.wildcard else BEYOND
         self._columns, self.reference = self._residues(row)
-        self._is_reference = np.zeros(alignment.n_columns, bool)
+        self._is_reference = np.zeros(n_columns, bool)
         self._is_reference[self._columns] = True
         self._before = np.concatenate([[0], np.cumsum(self._is_reference)])
 
     def _residues(self, row: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Return columns and letters of a row's residues."""
-        batch = self.alignment.sequences
+        batch = self.sequences
         span = slice(*batch.offsets[[row, row + 1]].tolist())
-        return self.alignment.columns[span], self._letters[batch.codes[span]]
+        return self._all_columns[span], self._letters[batch.codes[span]]
 
     def others(self) -> Iterator[tuple[int, RowDifferences]]:
         """Yield the index and differences of each row except the reference."""
-        return ((k, self.of(k)) for k in range(len(self.alignment)) if k != self.row)
+        return ((k, self.of(k)) for k in range(len(self.sequences)) if k != self.row)
 
     def of(self, row: int) -> RowDifferences:
         """Return the differences of a row."""
         columns, residues = self._residues(row)
-        whole = np.full(self.alignment.n_columns, GAP, np.uint8)
+        whole = np.full(self._n_columns, GAP, np.uint8)
         whole[columns] = residues
         first, last = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, 0)
         whole[:first] = whole[last:] = BEYOND
@@ -122,22 +123,21 @@ class Compared:
         return found
 
 
-def reference_row(alignment: MultipleAlignment, reference: int | str) -> int:
+def reference_row(names: tuple[str, ...], reference: int | str) -> int:
     """Return the index of a row by its index or name. Raises UsageError or InputError if there is none."""
     if isinstance(reference, str):
-        if reference not in alignment.names:
+        if reference not in names:
             raise InputError(f"the alignment has no row of the name {shown(repr(reference))}: name one of its rows")
-        return alignment.names.index(reference)
+        return names.index(reference)
     if isinstance(reference, bool) or not isinstance(reference, int | np.integer):
         raise UsageError(f"{named('reference')} must be the name or the index of a row")
-    if not -len(alignment) <= reference < len(alignment):
-        raise UsageError(f"{named('reference')} {reference} is not a row of {len(alignment)}")
-    return int(reference) % len(alignment)
+    if not -len(names) <= reference < len(names):
+        raise UsageError(f"{named('reference')} {reference} is not a row of {len(names)}")
+    return int(reference) % len(names)
 
 
-def differences(alignment: MultipleAlignment, reference: int | str = 0) -> list[Difference]:
+def differences(compared: Compared) -> list[Difference]:
     """Return the differences to the reference row by position, kind and letters."""
-    compared = Compared(alignment, reference_row(alignment, reference))
     target = compared.reference.tobytes().decode()
     indels: dict[tuple[int, int, str, str], list[int]] = {}
     places, letters, rows = [], [], []

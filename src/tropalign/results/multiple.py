@@ -17,7 +17,6 @@ from tropalign import ragged
 from tropalign.errors import shown
 from tropalign.properties import cached, cached_property
 from tropalign.results.columns import Chosen, Rows
-from tropalign.results.differences import Difference, differences
 from tropalign.results.display import PLAIN, PRE, escaped
 from tropalign.results.names import MultipleFormat
 from tropalign.results.trimming import ColumnShares, column_shares, kept_columns
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     import os
 
     import Bio.Align
+
+    from tropalign.results.differences import Difference
 
 #: Character of a gap.
 GAP = ord("-")
@@ -433,7 +434,10 @@ class MultipleAlignment(Rows[str]):
         2 insertion  N (2,)
         3 deletion T  (2,)
         """
-        return differences(self, reference)
+        from tropalign.results.differences import Compared, differences, reference_row
+
+        row = reference_row(self.names, reference)
+        return differences(Compared(self.sequences, self.columns, self.n_columns, row))
 
     def __add__(self, other: MultipleAlignment) -> MultipleAlignment:
         """Return the columns of both alignments, of the same rows, without confidence and tree."""

@@ -55,8 +55,9 @@ class Msa(FamilyCommand):
   tropalign msa --each a.fa b.fa -o aligned
   tropalign msa family.fa --min-occupancy 0.5 --columns-out kept.tsv -o trimmed.aln
   tropalign msa --aligned old.sto --max-gaps 0.9 -o trimmed.phy
+  tropalign msa reference.fa --add genomes.fa --keep-length --differences changes.tsv -o genomes.vcf
 
-The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M or NEXUS; the default is FASTA. The
+The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS or VCF; the default is FASTA. The
 alignment is the same for any number of threads.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
@@ -211,7 +212,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
         from tropalign.formats.registry import format_for_path, format_of
         from tropalign.formats.trees import TreesContext
-        from tropalign.verbs.msa_methods import check_names
 
         name = self.format or format_for_path("aligned", self.output)
         header = header_of(self, parameters, format=None if name == "fasta" else name)
@@ -237,7 +237,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if path is not None:
                 outputs.append(output)
         if batch is not None:
-            check_names(outputs, batch.names, batch.alphabet)
+            self.check_names(outputs, batch.names, batch.alphabet)
         return outputs, any(
             isinstance(format_of(kind, chosen), ConfidenceFormat) for _, kind, chosen in formats.values()
         )

@@ -11,15 +11,9 @@ from tropalign.verbs.runs import devices_of, print_summary
 from tropalign.verbs.trimming import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tropalign.execution.run import Output
     from tropalign.msa.pipeline import FamilyInput
-    from tropalign.sequences.alphabet import Alphabet
     from tropalign.verbs.msa_options import FamilyCommand
-
-#: Formats that accept any name.
-DRAWN = ("html", "svg", "png", "result")
 
 
 def extend(command: FamilyCommand, outputs: list[Output]) -> None:
@@ -46,7 +40,7 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
     with stage_bar(command.quiet) as progress:
         if command.add is not None:
             new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
-            check_names(outputs, alignment.names + new.names, kind)
+            command.check_names(outputs, tuple(dict.fromkeys(alignment.names + new.names)), kind)
             memory_bytes = left_for_job(allowed, held + new.held_bytes)
             how |= {"strand": command.strand, "progress": progress, "memory_bytes": memory_bytes}
             whole, is_old = extended(AddingArguments(alignment, new, **how))
@@ -56,22 +50,12 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
             other = read_to_extend(command.merge, alphabet=kind)
             if is_judged:
                 check_kinds(other.sequences, file_name(command.merge))
-            check_names(outputs, alignment.names + other.names, kind)
+            command.check_names(outputs, tuple(dict.fromkeys(alignment.names + other.names)), kind)
             memory_bytes = left_for_job(allowed, held + other.sequences.held_bytes)
             found = whole = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
     found = trimmed(command, found, command.columns_out)
     # The table of differences also has the insertions that --keep-length leaves out.
     write_outputs(outputs, lambda output: [output.writer.encode(whole if output.role == "differences" else found)])
-
-
-def check_names(outputs: Sequence[Output], names: tuple[str, ...], alphabet: Alphabet) -> None:
-    """Raise InputError before anything is computed if a format does not hold the names or the alphabet."""
-    from tropalign.results.multiple import MultipleAlignment
-
-    rows = MultipleAlignment.from_rows(names, [alphabet.letters[:1]] * len(names), alphabet)
-    for output in outputs:
-        if output.role in ("alignment", "differences") and output.writer.name not in DRAWN:
-            output.writer.encode(rows)
 
 
 def keep_aligned(command: FamilyCommand, outputs: list[Output]) -> None:

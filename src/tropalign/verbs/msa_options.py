@@ -21,8 +21,12 @@ from tropalign.verbs.sequence_options import READING, SequenceOptions
 from tropalign.verbs.trimming import THRESHOLDS, TrimOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tropalign.execution.manifest import Shard
+    from tropalign.execution.run import Output
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.alphabet import Alphabet
     from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
@@ -40,6 +44,8 @@ _ON_CPU = "alignment to a model runs on the CPU only: leave --device and --clust
 _OF_PAGES = "--features is supported only for whole runs of alignment by consistency: leave it out"
 _OF_SHARDS = "--shard is supported only for alignment by consistency: leave it out"
 _OF_FORECASTS = "--dry-run is supported only for alignment by consistency: leave it out"
+#: Formats that accept any name.
+DRAWN = ("html", "svg", "png", "result")
 #: Options that align a family by another method than the consistency of its pairs.
 OTHERWISE = ("method", "add", "merge", "model", "aligned")
 
@@ -298,6 +304,15 @@ class FamilyCommand(
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
+
+    def check_names(self, outputs: Sequence[Output], names: tuple[str, ...], alphabet: Alphabet) -> None:
+        """Raise InputError before anything is computed if a format does not hold the names or the alphabet."""
+        from tropalign.results.multiple import MultipleAlignment
+
+        rows = MultipleAlignment.from_rows(names, [alphabet.letters[:1]] * len(names), alphabet)
+        for output in outputs:
+            if output.role in ("alignment", "differences") and output.writer.name not in DRAWN:
+                output.writer.encode(rows)
 
     def features_of(self, batch: SequenceBatch) -> tuple[Feature, ...]:
         """Read the features of the family that a page shows."""

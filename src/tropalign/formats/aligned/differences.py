@@ -13,7 +13,7 @@ from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned.text import words
 from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.results import rows
-from tropalign.results.differences import BEYOND, GAP, Compared, Indel, differences, reference_row
+from tropalign.results.differences import BEYOND, GAP, Compared, Indel, reference_row
 from tropalign.results.multiple import MultipleAlignment
 
 COLUMNS = ("position", "kind", "reference", "letters", "n_sequences", "sequences")
@@ -30,7 +30,7 @@ def encode_tsv(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
         if not name or any(letter.isspace() for letter in name):
             raise InputError("blanks separate the names in a table of differences: rename the sequence", record=name)
     names = alignment.names
-    found = differences(alignment, reference_row(alignment, context.reference_row))
+    found = alignment.differences(context.reference_row)
     columns = [
         rows.numbers(np.array([one.position + (one.kind != "insertion") for one in found], np.int64)),
         rows.words([one.kind for one in found]),
@@ -74,14 +74,14 @@ def vcf_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterato
     """Yield contig and columns, then the records by position: substitutions before insertions and deletions."""
     if not alignment.sequences.alphabet.has_strands:
         raise InputError("format vcf is for nucleotides: write proteins in another format, or as --differences")
-    names, row = words(alignment, "vcf"), reference_row(alignment, context.reference_row)
+    names, row = words(alignment, "vcf"), reference_row(alignment.names, context.reference_row)
     contig = alignment.names[row]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(alignment.names) if name in alignment.names[:k])
         raise InputError("format vcf does not allow two rows of one name: rename one", record=twice)
     if not CONTIG.fullmatch(contig):
         raise InputError("format vcf does not allow this name of the reference row: rename it", record=contig)
-    records = _Records(Compared(alignment, row))
+    records = _Records(Compared(alignment.sequences, alignment.columns, alignment.n_columns, row))
     about = [
         f"##contig=<ID={contig},length={len(records.reference)}>",
         '##FORMAT=<ID=GT,Number=1,Type=String,Description="Allele of the row; * is deleted, . is unknown">',
@@ -101,7 +101,7 @@ class _Records:
     def __init__(self, compared: Compared) -> None:
         self.reference = compared.reference.tobytes().translate(FIRST_BASE)
         target = np.frombuffer(self.reference, np.uint8)
-        n = len(compared.alignment) - 1
+        n = len(compared.sequences) - 1
         self.letters = np.empty((n, len(target)), np.uint8)
         self.indels: dict[tuple[int, bytes], dict[bytes, list[int]]] = {}
         is_site = np.zeros(len(target), bool)
