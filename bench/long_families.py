@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from commands import timed, tropalign
+from commands import TOO_LONG, timed, tropalign
 from growth import figure
 from large_families import famsa
 from machine import processor
@@ -193,6 +193,11 @@ def accuracy(file: Path, truth: Path) -> list[str]:
     return [f"{100 * score.sp:.2f}", f"{100 * score.tc:.2f}"]
 
 
+def why(failed: str, limit_s: int) -> str:
+    """Why a command has no result: the limit, which also kills parts of MAFFT, or its last line of errors."""
+    return f"more than {limit_s:,}" if failed == TOO_LONG or "Killed" in failed else failed
+
+
 def measured(family: Family, folder: Path, limit_s: int, seed: int) -> list[list[str]]:
     """A row per program."""
     rows = Simulation(family, seed).rows()
@@ -210,7 +215,7 @@ def measured(family: Family, folder: Path, limit_s: int, seed: int) -> list[list
     for name, run in runs.items():
         shown = {"famsa": "FAMSA 2"}.get(name, name)
         if "failed" in run:
-            found.append([family.name, size, shown, str(run["failed"]), *[""] * 4])
+            found.append([family.name, size, shown, why(str(run["failed"]), limit_s), *[""] * 4])
             continue
         seconds = float(run["processor_s"])
         ratio = "" if base is None else f"{seconds / float(base):.2f}"

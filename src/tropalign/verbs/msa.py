@@ -55,7 +55,7 @@ class Msa(FamilyCommand):
   tropalign msa --each a.fa b.fa -o aligned
   tropalign msa family.fa --min-occupancy 0.5 --columns-out kept.tsv -o trimmed.aln
   tropalign msa --aligned old.sto --max-gaps 0.9 -o trimmed.phy
-  tropalign msa reference.fa --add genomes.fa --keep-length --differences changes.tsv -o genomes.vcf
+  tropalign msa old.sto --add new.fa --keep-length --differences changes.tsv -o all.fa
 
 The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS or VCF; the default is FASTA. The
 alignment is the same for any number of threads.
