@@ -200,8 +200,8 @@ class Alignment {
 }
 
 /**
- * Return the letters, row after row. Rows that are alike are given as one text, and per row its differences to that: the
- * number of equal letters before each, and the letters.
+ * Return the letters, row after row. Rows that are alike are given as one text, and per row its differences to that:
+ * the number of equal letters before each, and the letters.
  */
 function lettersOf({letters, common, changes}) {
   const codes = (text) => Uint8Array.from({length: text.length}, (_, k) => text.charCodeAt(k));
