@@ -13,6 +13,7 @@ from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError, listed, named, warn
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.rearranged import warn_of_rearranged
+from tropalign.resources.limits import human
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN, Alphabet, AlphabetLike, alphabet_of, mirrored
 from tropalign.sequences.batch import SequenceBatch
@@ -22,6 +23,8 @@ from tropalign.sequences.reader import check_kinds, read_sequences
 
 #: Most residues of a sequence: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
+#: Memory and speed of posteriors of a long pair (one core, AVX2), and minutes that are shown as such.
+CELL_BYTES, CELLS_PER_SECOND, MOST_MINUTES = 0.57, 1.2e8, 120
 
 
 def read_family(
@@ -72,9 +75,13 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
         raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     longest = int(batch.lengths.argmax())
     if batch.lengths[longest] > MOST_RESIDUES:
+        size = int(batch.lengths[longest])
+        minutes = size * size / CELLS_PER_SECOND / 60
+        time = f"{minutes:,.0f} minutes" if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
         raise ResourceError(
-            f"record {batch.names[longest]!r} has {batch.lengths[longest]:,} residues, but members of a family "
-            f"may have at most {MOST_RESIDUES:,}: shorten it, or align it to another sequence with tropalign pairs"
+            f"record {batch.names[longest]!r} has {size:,} residues, but members of a family may have at most "
+            f"{MOST_RESIDUES:,} (a pair of this length would take about {human(int(CELL_BYTES * size * size))} and "
+            f"{time} of a core): shorten it, or align it to another sequence with tropalign pairs"
         )
     if is_judged:
         check_kinds(batch, file)
