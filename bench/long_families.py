@@ -173,7 +173,7 @@ def shell(folder: Path, *words: str) -> list[str]:
 
 def commands(family: Family, rows: list[bytes], folder: Path) -> dict[str, list[str]]:
     """Each program's command, with its input written; the result of program p lies in p.fa."""
-    out = ["-t", "1", "-q", "--memory", "4G", "-o", str(folder / "tropalign.fa")]
+    out = ["-t", "1", "-q", "--memory", "6G", "-o", str(folder / "tropalign.fa")]
     mafft = ["mafft", "--quiet", "--thread", "1", *(["--amino"] if family.kind == "proteins" else [])]
     numbered = list(enumerate(rows))
     if family.is_added:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
-from tropalign.errors import InputError, ResourceError, listed, named, warn
+from tropalign.errors import InputError, ResourceError, counted, listed, named, warn
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.rearranged import warn_of_rearranged
 from tropalign.resources.limits import human
@@ -77,7 +77,7 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
     if batch.lengths[longest] > MOST_RESIDUES:
         size = int(batch.lengths[longest])
         minutes = size * size / CELLS_PER_SECOND / 60
-        time = f"{minutes:,.0f} minutes" if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
+        time = counted(max(round(minutes), 1), "minutes") if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
         raise ResourceError(
             f"record {batch.names[longest]!r} has {size:,} residues, but members of a family may have at most "
             f"{MOST_RESIDUES:,} (a pair of this length would take about {human(int(CELL_BYTES * size * size))} and "
