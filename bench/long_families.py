@@ -194,8 +194,10 @@ def accuracy(file: Path, truth: Path) -> list[str]:
 
 
 def why(failed: str, limit_s: int) -> str:
-    """Why a command has no result: the limit, which also kills parts of MAFFT, or its last line of errors."""
-    return f"more than {limit_s:,}" if failed == TOO_LONG or "Killed" in failed else failed
+    """Why a command has no result: the limit, which also kills parts of MAFFT, or its error without the remedy."""
+    if failed == TOO_LONG or "Killed" in failed:
+        return f"more than {limit_s:,}"
+    return failed.removeprefix("tropalign: ").partition(":")[0]
 
 
 def measured(family: Family, folder: Path, limit_s: int, seed: int) -> list[list[str]]:
