@@ -124,7 +124,7 @@ class Compared:
 
 
 def reference_row(names: tuple[str, ...], reference: int | str) -> int:
-    """Return the index of a row by its index or name. Raises UsageError or InputError if there is none."""
+    """Return the index of a row by its index or name. Raises UsageError or InputError if it does not exist."""
     if isinstance(reference, str):
         if reference not in names:
             raise InputError(f"the alignment has no row of the name {shown(repr(reference))}: name one of its rows")
