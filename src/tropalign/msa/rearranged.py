@@ -64,8 +64,9 @@ def warn_of_rearranged(batch: SequenceBatch, fixed: SequenceBatch | None = None)
 
 def _apart(a: int | NDArray[np.int64], b: int, length: int) -> NDArray[np.int64]:
     """Return distances along a circle."""
-    direct = np.abs(np.asarray(a) - b)
-    return np.minimum(direct, length - direct)
+    direct = np.abs(np.asarray(a, np.int64) - b)
+    found: NDArray[np.int64] = np.minimum(direct, length - direct)
+    return found
 
 
 def _usual_start(starts: list[int], length: int) -> int:

@@ -118,8 +118,8 @@ class Compared:
         for begin, end in zip(borders[::2], borders[1::2], strict=True):
             columns = first + there[begin:end]
             run = whole[columns]
-            sides = self._before[[columns[0], columns[-1] + 1]].tolist()
-            found.append(Indel(*sides, run[run != GAP].tobytes()))
+            left, right = self._before[[columns[0], columns[-1] + 1]].tolist()
+            found.append(Indel(left, right, run[run != GAP].tobytes()))
         return found
 
 
