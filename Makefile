@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(BIN)/python packaging/packages.py $(BIN)/python
 
 .PHONY: help demo test test-all test-rest test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
-  bench-pairs bench-place bench-cluster bench-growth bench-large-families bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
+  bench-pairs bench-place bench-cluster bench-growth bench-large-families bench-long-families bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
   test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
@@ -152,6 +152,9 @@ bench-msa: $(VENV)/peers  ## measure beside other tools, and write docs/benchmar
 # FAMILIES=DIR names a folder of large families with references (BAliFam).
 bench-large-families: $(VENV)/peers  ## measure beside FAMSA 2, an hour: writes docs/benchmarks
 	$(BIN)/python bench/large_families.py $(if $(FAMILIES),--families $(FAMILIES))
+
+bench-long-families: $(VENV)/peers  ## measure genomes and genes beside MAFFT and FAMSA 2, hours: writes docs/benchmarks
+	$(BIN)/python bench/long_families.py
 
 # MODELS=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.

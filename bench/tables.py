@@ -14,7 +14,7 @@ def fill(page: str, lines: list[str], mark: str = "speed") -> str:
 
 def wrap(text: str) -> list[str]:
     """Lines of a paragraph."""
-    return textwrap.wrap(" ".join(text.split()), 118)
+    return textwrap.wrap(" ".join(text.split()), 118, break_on_hyphens=False)
 
 
 def table(headings: list[str], rows: list[list[str]]) -> list[str]:

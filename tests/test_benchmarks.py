@@ -428,3 +428,42 @@ def test_large_families_are_measured_beside_what_is_there(monkeypatch, tmp_path,
     assert "## From 100 to 300" in text and "not installed" in text
     rows = rows_of(text)
     assert all(float(cell) > 0 for n in ("100", "300") for cell in rows[n][:2])
+
+
+LONG_FAMILIES = (
+    "long_families",
+    "large_families",
+    "growth",
+    "absent",
+    "cluster",
+    "commands",
+    "machine",
+    "sets",
+    "tables",
+)
+
+
+def test_long_families_are_measured_beside_what_is_there(monkeypatch, tmp_path, capsys):
+    long = with_own_page(monkeypatch, loaded(monkeypatch, *LONG_FAMILIES), tmp_path)
+    monkeypatch.setenv("TROPALIGN_ISA", ISA)  # what the run sets is taken back
+    monkeypatch.setenv("PATH", str(tmp_path))  # without MAFFT
+    monkeypatch.setattr(long, "shell", lambda folder, *words: ["mafft"])
+    assert long.run_main("--sets", "genomes", "--scale", "0.01") == 0 and is_untouched(long)
+    text = capsys.readouterr().out
+    assert "| genomes at 0.3 % | 5 x 400 | tropalign | " in text and "No such file" in text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_simulated_families_have_the_divergence_asked_for_and_a_consistent_truth(monkeypatch, seed):
+    import numpy as np
+
+    long = loaded(monkeypatch, *LONG_FAMILIES)
+    rows = long.Simulation(long.Family("", "nucleotides", 20, 3_000, 0.05, 0.1, 40), seed).rows()
+    assert len(rows) == 20 and len({len(row) for row in rows}) == 1
+    letters = np.array([list(row) for row in rows], np.uint8)
+    assert set(b"".join(rows)) == set(b"ACGT-") and (letters != ord("-")).any(0).all()
+    differences = [
+        (a != b)[(a != ord("-")) & (b != ord("-"))].mean() for k, a in enumerate(letters) for b in letters[:k]
+    ]
+    assert np.mean(differences) == pytest.approx(0.05, rel=0.2)
+    assert rows == long.Simulation(long.Family("", "nucleotides", 20, 3_000, 0.05, 0.1, 40), seed).rows()

@@ -307,3 +307,52 @@ def test_names_that_a_format_cannot_hold_are_refused_before_anything_is_computed
     (tmp_path / "x.nex").write_text(f"{head}{rows};\nend;\n")
     assert main(["msa", str(tmp_path / "x.nex"), "-f", form, "-o", str(tmp_path / "out")]) == 3
     assert "rename the sequence" in capsys.readouterr().err
+
+
+OLD, NEW = ">ref\nACGTTGCA--TTGCATGGCATTAGG\n>b\nACGTAGCAGGTTGCATGGCATTAGG\n", ">c\nACGTTGCATTGCATGGCCCCATTAGG\n"
+
+
+def differences_in(path):
+    return [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("#")][1:]
+
+
+def test_differences_have_the_insertions_that_keep_length_leaves_out(tmp_path):
+    (tmp_path / "old.fa").write_text(OLD), (tmp_path / "new.fa").write_text(NEW)
+    words = ["msa", str(tmp_path / "old.fa"), "--add", str(tmp_path / "new.fa"), "--keep-length", "-o"]
+    table, kept, same = tmp_path / "d.tsv", tmp_path / "kept.fa", tmp_path / "same.fa"
+    assert main([*words, str(kept), "--differences", str(table)]) == main([*words, str(same)]) == 0
+    assert kept.read_bytes() == same.read_bytes() and rows_in(kept)["c"] == rows_in(kept)["ref"]
+    assert differences_in(table) == [
+        ["5", "substitution", "T", "A", "1", "b"],
+        ["8", "insertion", "-", "GG", "1", "b"],
+        ["17", "insertion", "-", "CCC", "1", "c"],
+    ]
+    assert main([*words, "-", "-f", "vcf", "--reference-row", "b", "--differences", str(table)]) == 0
+    assert differences_in(table)[1] == ["9", "deletion", "GG", "-", "2", "ref c"]
+
+
+def test_differences_of_proteins_and_of_an_alignment_kept_as_it_is(tmp_path, capsys):
+    path, table = family_file(tmp_path, ">a\nMKVLAW\n>b\nMKVLCW\n>c\nMK-LAW\n"), tmp_path / "d.tsv"
+    assert main(["msa", "--aligned", path, "-q", "-o", str(tmp_path / "x.aln"), "--differences", str(table)]) == 0
+    assert differences_in(table) == [["3", "deletion", "V", "-", "1", "c"], ["5", "substitution", "A", "C", "1", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--reference-row", "a"], 2, "--reference-row is for --differences and format vcf"),
+        (["-f", "vcf", "--max-gaps", "0.5"], 2, "format vcf counts the residues of a whole row: leave --max-gaps out"),
+        (["--differences", "d.tsv", "--max-gaps", "0.5"], 2, "--differences counts the residues of a whole row"),
+        (["-f", "vcf"], 3, "format vcf is for nucleotides"),
+        (["--differences", "d.tsv", "--reference-row", "x"], 3, "the alignment has no row of the name 'x'"),
+    ],
+)
+def test_differences_that_cannot_be_are_refused_before_anything_is_computed(
+    words, code, sentence, tmp_path, monkeypatch, capsys
+):
+    from tropalign.msa import run
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run.MsaRun, "compute", lambda *_: pytest.fail("the family was aligned"))
+    path = family_file(tmp_path, ">a\nMKVLAW\n>b\nMKVLCW\n")
+    assert main(["msa", path, *words]) == code and sentence in capsys.readouterr().err

@@ -76,7 +76,7 @@ def test_read_again(name, letters, tmp_path):
 
 
 def test_every_format_is_tested():
-    assert set(format_names("aligned")) - {"html", "png", "result", "svg"} == {*TEXT_FORMATS, "a2m", "a3m"}
+    assert set(format_names("aligned")) - {"html", "png", "result", "svg", "vcf"} == {*TEXT_FORMATS, "a2m", "a3m"}
     suffixes = [suffix for name in format_names("aligned") for suffix in format_of("aligned", name).suffixes]
     assert len(set(suffixes)) == len(suffixes)
     assert isinstance(format_of("aligned", "stockholm"), ConfidenceFormat)

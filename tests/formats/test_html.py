@@ -10,7 +10,9 @@ import pytest
 
 from formats.page import AMINO_ACIDS, WHITE, alignment_of, page_of, random_rows
 from formats.test_pairs_html import HOSTILE as HOSTILE_NAMES
-from tropalign.results.multiple import cell_colours
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned.report import data_of
+from tropalign.results.multiple import MultipleAlignment, cell_colours
 
 #: As Capra and Singh (2007) give them.
 _SHARES = "078 051 041 052 024 034 059 083 025 062 092 056 024 043 043 059 055 014 034 072".split()
@@ -197,3 +199,42 @@ def test_the_file_needs_nothing_else():
     assert not re.search(r"(?:src|href)\s*=\s*[\"']|@import|url\((?!#)|https?:", loads)
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
     assert data["letters"] == "MKV-MKIL" and data["n_columns"] == 4
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.05, 0.5])
+def test_similar_rows_are_stored_as_differences(share):
+    rng = np.random.default_rng(1)
+    letters = np.tile(rng.choice(np.frombuffer(b"ACGTacgtN", np.uint8), 500), (20, 1))
+    is_other = rng.random(letters.shape) < share
+    is_other[:, 100:150] &= False
+    letters[is_other] = rng.choice(np.frombuffer(b"ACGT-", np.uint8), int(is_other.sum()))
+    letters[3, :50] = letters[4, -50:] = letters[5, 200:210] = ord("-")
+    found = data_of(MultipleAlignment.from_rows([f"s{k}" for k in range(20)], letters), AlignedContext("x"))
+    assert ("letters" in found) == (share > 0.1)
+    if "letters" in found:
+        return
+    rows = []
+    for parts in found["changes"]:
+        row, at = list(found["common"]), 0
+        for skipped, text in zip(parts[::2], parts[1::2], strict=True):
+            at += skipped
+            row[at : at + len(text)] = text
+            at += len(text)
+        rows.append("".join(row).encode())
+    assert rows == [row.tobytes() for row in letters]
+
+
+def test_a_page_of_similar_rows_has_their_letters_and_hides_columns_without_a_difference(opened):
+    rows = [
+        ["ACGT" * 100, "c"],
+        ["ACGt" + "ACGT" * 99, "c"],
+        ["AC-T" * 2 + "ACGT" * 98, "c"],
+        ["ACNG" + "ACGT" * 99, "c"],
+    ]
+    alignment = alignment_of(["".join(row) for row in rows])
+    assert "changes" in data_of(alignment, AlignedContext())
+    page = opened(alignment)
+    found = page("page.whole.fasta([0, 1, 2, 3], 0, 401)").split(">")[1:]
+    assert ["".join(one.split("\n")[1:]) for one in found] == list(alignment)
+    page.choose("hiding", "same")
+    assert page("[...page.sheet.alignment.columnOf]") == [2, 3, 6]

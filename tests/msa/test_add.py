@@ -21,8 +21,10 @@ def devices(n_threads=1):
     return open_devices(["cpu"], n_threads, 1, 1 << 30)
 
 
-def add(alignment, batch, n_threads=1, **how):
-    return add_sequences(alignment, batch, OPTIONS, devices(n_threads), n_threads, memory_bytes=1 << 30, **how)
+def add(alignment, batch, n_threads=1, keep_length=False, **how):
+    how |= {"memory_bytes": 1 << 30}
+    found, is_old = add_sequences(alignment, batch, OPTIONS, devices(n_threads), n_threads, **how)
+    return found[:, is_old] if keep_length else found
 
 
 def merge(first, second, n_threads=1):

@@ -178,3 +178,15 @@ def test_many_names_are_counted():
     _, texts = said(lambda: tropalign.align_multiple(batch, effort="fast"))
     (text,) = texts
     assert text.startswith("15 of 60 sequences are on ") and f"{batch.names[37]} and 5 more; strand" in text
+
+
+def test_a_piece_of_a_long_sequence_shows_its_strand():
+    rng = np.random.default_rng(5)
+    root = rng.choice(list("ACGT"), 12_000)
+    members = [np.where(rng.random(12_000) < 0.05, rng.choice(list("ACGT"), 12_000), root) for _ in range(3)]
+    members[1][:5000] = members[2][6000:] = "N"  # the pieces lie elsewhere
+    texts = {f"s{k}": "".join(one) for k, one in enumerate(members)}
+    batch = tropalign.SequenceBatch.from_strings(texts, alphabet=tropalign.NUCLEOTIDE)
+    assert not turned(batch, 1).any()
+    assert turned(with_turned(batch, np.array([False, True, True]))[np.array([0, 1])], 1).tolist() == [False, True]
+    assert turned(with_turned(batch, np.array([False, True, False])), 1).tolist() == [False, True, False]

@@ -93,6 +93,8 @@ def with_others(verb, dest, value):
     others |= beside_sums(dest, value)
     if (verb, dest) in (("pairs", "culling"), ("pairs", "top_first")):
         others["top"] = 3
+    if dest == "reference_row":
+        outputs = ["differences"]
     if dest == "sizeout":
         outputs = ["representatives"]
     if dest in ("samples", "relabel", "sample_delimiter"):

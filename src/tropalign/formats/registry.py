@@ -2,10 +2,10 @@
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
 "placed/branches" (jplace), "placed/by_branch", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"),
-"aligned", "aligned/agreement" (a page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters",
-"counts", "representatives" or "representatives/reads" (also FASTQ), "chimeras/table" or "chimeras/sequences",
-"orientations/table" or "orientations/sequences", "models" or "models/alignments". Rooms, the folders of kinds of
-results, list their formats in ``FORMATS``; writers are imported only when they are needed.
+"aligned", "aligned/agreement" (a page), "differences" or "confidence", "trees", "hits", "paths", "segments" or
+"tracks", "clusters", "counts", "representatives" or "representatives/reads" (also FASTQ), "chimeras/table" or
+"chimeras/sequences", "orientations/table" or "orientations/sequences", "models" or "models/alignments". Rooms, the
+folders of kinds of results, list their formats in ``FORMATS``; writers are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ FOLDERS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters"
 _FOLDER_OF_KIND = {
     "plots": "pairs",
     "confidence": "aligned",
+    "differences": "aligned",
     "tracks": "segments",
     "representatives": "clusters",
     "counts": "clusters",

@@ -64,30 +64,23 @@ def add_sequences(
     devices: Sequence[Device],
     n_threads: int,
     progress: StageProgress | None = None,
-    keep_length: bool = False,
     *,
     memory_bytes: int,
-) -> MultipleAlignment:
+) -> tuple[MultipleAlignment, NDArray[np.bool_]]:
     """Add new sequences below the rows of an alignment; the result has neither confidence nor tree.
 
-    Of `options`, rules and cutoff are used. With `keep_length` no column is added: residues that fit none are
-    dropped.
+    Of `options`, rules and cutoff are used. Returns also a mask of the columns of the result that the alignment had.
     """
     whole = joined(alignment.sequences, batch)
     placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress, memory_bytes).placed()
     column = np.concatenate([one.column for one in placed])
     is_inserted = np.concatenate([one.is_inserted for one in placed])
-    if keep_length:
-        kept = ~is_inserted
-        offsets = np.concatenate([[0], np.cumsum(kept)])[batch.offsets]
-        codes, letters = batch.codes[kept], batch.letters[kept]
-        trimmed = SequenceBatch(codes, offsets, batch.names, batch.alphabet, letters, batch.descriptions)
-        columns = np.concatenate([alignment.columns, column[kept]]).astype(np.int32)
-        return MultipleAlignment(joined(alignment.sequences, trimmed), columns, alignment.n_columns)
     new_of_old, new_columns = opened(column, is_inserted, batch.offsets, alignment.n_columns)
     columns = np.concatenate([new_of_old[alignment.columns], new_columns]).astype(np.int32)
     n_columns = max(int(new_of_old[-1]), int(new_columns.max(initial=-1))) + 1
-    return MultipleAlignment(whole, columns, n_columns)
+    is_old = np.zeros(n_columns, bool)
+    is_old[new_of_old] = True
+    return MultipleAlignment(whole, columns, n_columns), is_old
 
 
 def merge_alignments(

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from tropalign.execution.task import Device
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.sequences.alphabet import AlphabetLike
@@ -200,6 +203,12 @@ def add_sequences(call: AddingArguments) -> MultipleAlignment:
     b  MRVILAW
     c  MKV-LAW
     """
+    found, is_old = extended(call)
+    return found[:, is_old] if call.keep_length else found
+
+
+def extended(call: AddingArguments) -> tuple[MultipleAlignment, NDArray[np.bool_]]:
+    """Add sequences with new columns for insertions; return also a mask of the columns that the alignment had."""
     from tropalign.msa import add
 
     old = alignment_of(call.alignment)
@@ -207,7 +216,7 @@ def add_sequences(call: AddingArguments) -> MultipleAlignment:
     options, devices = call.options(), call.devices(call.cells(old.sequences, new))
     new = on_one_strand(new, call.strand, call.threads, fixed=old.sequences)
     how = (options, devices, call.threads, call.progress)
-    return add.add_sequences(old, new, *how, bool(call.keep_length), memory_bytes=budget_of(call.memory_bytes))
+    return add.add_sequences(old, new, *how, memory_bytes=budget_of(call.memory_bytes))
 
 
 @called_with(MergingArguments)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ResourceError, listed, named, warn
+from tropalign.arrays import distinct
+from tropalign.errors import InputError, ResourceError, counted, listed, named, warn
 from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.rearranged import warn_of_rearranged
+from tropalign.resources.limits import human
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN, Alphabet, AlphabetLike, alphabet_of, mirrored
 from tropalign.sequences.batch import SequenceBatch
@@ -19,6 +23,8 @@ from tropalign.sequences.reader import check_kinds, read_sequences
 
 #: Most residues of a sequence: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
+#: Memory and speed of posteriors of a long pair (one core, AVX2), and minutes that are shown as such.
+CELL_BYTES, CELLS_PER_SECOND, MOST_MINUTES = 0.57, 1.2e8, 120
 
 
 def read_family(
@@ -69,9 +75,13 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
         raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     longest = int(batch.lengths.argmax())
     if batch.lengths[longest] > MOST_RESIDUES:
+        size = int(batch.lengths[longest])
+        minutes = size * size / CELLS_PER_SECOND / 60
+        time = counted(max(round(minutes), 1), "minutes") if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
         raise ResourceError(
-            f"record {batch.names[longest]!r} has {batch.lengths[longest]:,} residues, but members of a family "
-            f"may have at most {MOST_RESIDUES:,}: shorten it, or align it to another sequence with tropalign pairs"
+            f"record {batch.names[longest]!r} has {size:,} residues, but members of a family may have at most "
+            f"{MOST_RESIDUES:,} (a pair of this length would take about {human(int(CELL_BYTES * size * size))} and "
+            f"{time} of a core): shorten it, or align it to another sequence with tropalign pairs"
         )
     if is_judged:
         check_kinds(batch, file)
@@ -193,6 +203,8 @@ MOST_ROUNDS = 8
 #: Minimum (if they are long) and maximum number of members that a suspect is aligned with; cells per suspect;
 #: and suspects that are aligned at once.
 FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
+#: Longest sequence that is aligned as a whole; of longer ones, a piece shows the strand.
+PIECE = 3_000
 #: Minimum local score of the other strand (a match is 5), and its minimum ratio to the sequence's own score: the
 #: scores of unrelated sequences differ by less.
 LEAST_SCORE, SCORE_RATIO = 150, 2
@@ -212,6 +224,7 @@ def on_one_strand(
         raise InputError(f"{batch.alphabet.name}s have no opposite strand: leave {named('strand')} adjust out")
     is_turned = turned(batch, n_threads, fixed)
     if not is_turned.any():
+        warn_of_rearranged(batch, fixed)
         return batch
     of = "the rest of the family" if fixed is None else "the alignment"
     n_turned, names = int(is_turned.sum()), listed([batch.names[k] for k in np.flatnonzero(is_turned)])
@@ -220,7 +233,9 @@ def on_one_strand(
     remedy = "replaced by its reverse complement" if n_turned == 1 else "replaced by their reverse complements"
     text += f"; {remedy}" if strand == "adjust" else f"; {named('strand')} adjust reverse-complements {them}"
     warn(text, stacklevel=3)
-    return batch if strand == "plus" else with_turned(batch, is_turned)
+    found = batch if strand == "plus" else with_turned(batch, is_turned)
+    warn_of_rearranged(found, fixed)
+    return found
 
 
 def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_threads: int) -> None:
@@ -330,16 +345,28 @@ class _WordTable:
         """Return the distinct k-mers of a sequence, and those of its other strand."""
         digits = self._digit_of[batch.codes[batch.offsets[k] : batch.offsets[k + 1]]]
         n = max(0, len(digits) - self._size + 1)
-        words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
+        words, others, is_known = np.zeros(n, np.int32), np.zeros(n, np.int32), np.ones(n, bool)
         for step in range(self._size):
-            words = words * self._n_states + digits[step : step + n]
-            is_known &= digits[step : step + n] >= 0
-        words = np.unique(words[is_known])
-        others, left = np.zeros_like(words), words
-        for _ in range(self._size):
-            left, digits = np.divmod(left, self._n_states)
-            others = others * self._n_states + self._other[digits]
-        return words, others
+            some = digits[step : step + n]
+            words = words * self._n_states + some
+            others += self._other[some] * self._n_states**step
+            is_known &= some >= 0
+        return distinct(words[is_known]), distinct(others[is_known])
+
+
+def _pieces(batch: SequenceBatch) -> SequenceBatch:
+    """Return the piece of `PIECE` residues of each longer sequence with the fewest unknown ones."""
+    if batch.lengths.max() <= PIECE:
+        return batch
+    is_unknown = batch.codes == batch.alphabet.code(batch.alphabet.wildcard)
+    chosen, offsets = np.zeros(len(batch.codes), bool), [0]
+    for begin, end in pairwise(batch.offsets.tolist()):
+        size = min(PIECE, end - begin)
+        before = np.concatenate([[0], np.cumsum(is_unknown[begin:end])])
+        at = begin + int((before[size:] - before[:-size]).argmin())
+        chosen[at : at + size] = True
+        offsets.append(offsets[-1] + size)
+    return SequenceBatch(batch.codes[chosen], np.array(offsets), batch.names, batch.alphabet, batch.letters[chosen])
 
 
 def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) -> NDArray[np.bool_]:
@@ -349,6 +376,8 @@ def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) 
     T-rich sequence.
     """
     from tropalign.pairwise.api import align_all
+
+    batch = _pieces(batch)
 
     def best(queries: SequenceBatch) -> NDArray[np.int64]:
         tables = align_all(queries, members, report="score", n_threads=n_threads, device="cpu")

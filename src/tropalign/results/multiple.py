@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import Bio.Align
 
+    from tropalign.results.differences import Difference
+
 #: Character of a gap.
 GAP = ord("-")
 
@@ -400,6 +402,42 @@ class MultipleAlignment(Rows[str]):
         ([1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.0, 0.0])
         """
         return column_shares(self.sequences, self.columns, self.n_columns)
+
+    def differences(self, reference: int | str = 0) -> list[Difference]:
+        """Return the differences of the rows to one of them, by position, kind and letters.
+
+        Parameters
+        ----------
+        reference
+            Index or name of the row to compare with.
+
+        Returns
+        -------
+        list of Difference
+            Named tuples ``(position, kind, reference, letters, rows)``: residues of the reference before the
+            difference; "insertion", "substitution" or "deletion"; the letters of the reference and of the rows, in
+            upper case and with T for U, empty for an insertion and a deletion; and the indices of the rows. Unknown
+            residues (N, X), and ends that a row lacks, are not differences.
+
+        Raises
+        ------
+        InputError, UsageError
+            The reference is not a row.
+
+        Examples
+        --------
+        >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b", "c"], ["AC-GTA", "ATCGTA", "-TNG-A"])
+        >>> for one in alignment.differences():
+        ...     print(*one)
+        1 substitution C T (1, 2)
+        2 insertion  C (1,)
+        2 insertion  N (2,)
+        3 deletion T  (2,)
+        """
+        from tropalign.results.differences import Compared, differences, reference_row
+
+        row = reference_row(self.names, reference)
+        return differences(Compared(self.sequences, self.columns, self.n_columns, row))
 
     def __add__(self, other: MultipleAlignment) -> MultipleAlignment:
         """Return the columns of both alignments, of the same rows, without confidence and tree."""

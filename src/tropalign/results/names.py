@@ -45,8 +45,9 @@ AlignmentsFormat = Literal[
     "parquet", "result", "sam", "srspair",
 ]  # fmt: skip
 MultipleFormat = Literal[
-    "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg"
-]
+    "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg",
+    "vcf",
+]  # fmt: skip
 HitsFormat = Literal[
     "text", "arrow", "domtblout", "html", "json", "parquet", "pfamtblout", "result", "stockholm", "tblout", "tsv"
 ]

@@ -62,6 +62,7 @@ OUTPUTS: Mapping[str, str] = {
     "unmapped": "Reads of no given representative",
     "orientations": "Strands of reads",
     "unoriented": "Reads of uncertain strand",
+    "differences": "Differences to a row",
     "model": "Trained model",
     "reference": "Reference without the reads",
 }

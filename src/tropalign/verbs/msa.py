@@ -28,14 +28,11 @@ from tropalign.verbs.trimming import trimmed
 if TYPE_CHECKING:
     from tropalign.clustalw.options import ClustalwOptions
     from tropalign.execution.archive import Shards
-    from tropalign.execution.run import Output, Writer
+    from tropalign.execution.run import Output
     from tropalign.execution.task import Device
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import FamilyInput
     from tropalign.sequences import SequenceBatch
-
-#: Formats that accept any name.
-DRAWN = ("html", "svg", "png", "result")
 
 
 class Msa(FamilyCommand):
@@ -58,12 +55,13 @@ class Msa(FamilyCommand):
   tropalign msa --each a.fa b.fa -o aligned
   tropalign msa family.fa --min-occupancy 0.5 --columns-out kept.tsv -o trimmed.aln
   tropalign msa --aligned old.sto --max-gaps 0.9 -o trimmed.phy
+  tropalign msa old.sto --add new.fa --keep-length --differences changes.tsv -o all.fa
 
-The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M or NEXUS; the default is FASTA. The
+The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS or VCF; the default is FASTA. The
 alignment is the same for any number of threads.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
-    finishes = ("tree_out", "confidence", "columns_out")
+    finishes = ("tree_out", "confidence", "differences", "columns_out")
     each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
 
     family: list[str] = input_file(
@@ -218,34 +216,31 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         name = self.format or format_for_path("aligned", self.output)
         header = header_of(self, parameters, format=None if name == "fasta" else name)
         formats = {"output": ("alignment", "aligned", name)}
-        for option_name, kind in (("confidence", "confidence"), ("tree_out", "trees")):
+        for option_name, kind in (
+            ("confidence", "confidence"),
+            ("differences", "differences"),
+            ("tree_out", "trees"),
+        ):
             path = places.get(option_name) or getattr(self, option_name)
             if path is not None:
                 role = self.declared()[option_name].output
                 formats[option_name] = (role, kind, format_for_path(kind, path))
         if self.html is not None:
             formats["html"] = ("report", "aligned", "html")
-        context = AlignedContext(title_of(self.family[0]), () if batch is None else self.features_of(batch))
+        features = () if batch is None else self.features_of(batch)
+        context = AlignedContext(title_of(self.family[0]), features, self.reference_row or 0)
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
             about = TreesContext(context.title) if kind == "trees" else context
             path = places.get(option_name)
             output = output_of(role, kind, path or "", header, about, chosen)
             if path is not None:
-                if batch is not None and kind == "aligned" and chosen not in DRAWN:
-                    _check_names(output.writer, batch)
                 outputs.append(output)
+        if batch is not None:
+            self.check_names(outputs, batch.names, batch.alphabet)
         return outputs, any(
             isinstance(format_of(kind, chosen), ConfidenceFormat) for _, kind, chosen in formats.values()
         )
-
-
-def _check_names(writer: Writer, batch: SequenceBatch) -> None:
-    """Raise InputError before anything is computed if the format does not hold the names."""
-    from tropalign.results.multiple import MultipleAlignment
-
-    letter = batch.alphabet.letters[:1]
-    writer.encode(MultipleAlignment.from_rows(batch.names, [letter] * len(batch), batch.alphabet))
 
 
 def _parameters(job: FamilyInput, form: str | None = None) -> dict[str, str]:

@@ -20,7 +20,7 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
     """Add sequences or an alignment to another alignment, and write it."""
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
-    from tropalign.msa.api import add_sequences, merge_alignments
+    from tropalign.msa.api import AddingArguments, extended, merge_alignments
     from tropalign.msa.family import read_family
     from tropalign.msa.files import read_to_extend
     from tropalign.resources.limits import left_for_job
@@ -40,18 +40,22 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
     with stage_bar(command.quiet) as progress:
         if command.add is not None:
             new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
-            how |= {"keep_length": command.keep_length, "strand": command.strand, "progress": progress}
+            command.check_names(outputs, tuple(dict.fromkeys(alignment.names + new.names)), kind)
             memory_bytes = left_for_job(allowed, held + new.held_bytes)
-            found = add_sequences(alignment, new, memory_bytes=memory_bytes, **how)
+            how |= {"strand": command.strand, "progress": progress, "memory_bytes": memory_bytes}
+            whole, is_old = extended(AddingArguments(alignment, new, **how))
+            found = whole[:, is_old] if command.keep_length else whole
         else:
             assert command.merge is not None
             other = read_to_extend(command.merge, alphabet=kind)
             if is_judged:
                 check_kinds(other.sequences, file_name(command.merge))
+            command.check_names(outputs, tuple(dict.fromkeys(alignment.names + other.names)), kind)
             memory_bytes = left_for_job(allowed, held + other.sequences.held_bytes)
-            found = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
+            found = whole = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
     found = trimmed(command, found, command.columns_out)
-    write_outputs(outputs, lambda output: [output.writer.encode(found)])
+    # The table of differences also has the insertions that --keep-length leaves out.
+    write_outputs(outputs, lambda output: [output.writer.encode(whole if output.role == "differences" else found)])
 
 
 def keep_aligned(command: FamilyCommand, outputs: list[Output]) -> None:

@@ -14,15 +14,19 @@ from tropalign.msa.options import (
     StrandName,
     TurningOption,
 )
-from tropalign.options.option import Options, again, but, input_file, option, output_file
+from tropalign.options.option import TEXT, Options, again, but, input_file, option, output_file
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import EachOption, RunOptions
 from tropalign.verbs.sequence_options import READING, SequenceOptions
 from tropalign.verbs.trimming import THRESHOLDS, TrimOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tropalign.execution.manifest import Shard
+    from tropalign.execution.run import Output
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.alphabet import Alphabet
     from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
@@ -40,6 +44,8 @@ _ON_CPU = "alignment to a model runs on the CPU only: leave --device and --clust
 _OF_PAGES = "--features is supported only for whole runs of alignment by consistency: leave it out"
 _OF_SHARDS = "--shard is supported only for alignment by consistency: leave it out"
 _OF_FORECASTS = "--dry-run is supported only for alignment by consistency: leave it out"
+#: Formats that accept any name.
+DRAWN = ("html", "svg", "png", "result")
 #: Options that align a family by another method than the consistency of its pairs.
 OTHERWISE = ("method", "add", "merge", "model", "aligned")
 
@@ -193,6 +199,21 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         metavar="FILE",
         help="confidence in the position of each residue, a row per residue; TSV or Parquet by the suffix",
     )
+    differences: str | None = output_file(
+        output="differences",
+        suffix=".tsv",
+        metavar="FILE",
+        excludes=dict.fromkeys(THRESHOLDS, "--differences counts the residues of a whole row: leave {other} out"),
+        help="differences of the rows to the first one, with positions, letters and names, as a table (TSV); with "
+        "--keep-length also the insertions that are left out",
+    )
+    reference_row: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="NAME",
+        label="Row to compare with",
+        help="name of the row to compare with, for --differences and format vcf (default: the first row)",
+    )
     html: str | None = output_file(
         output="report",
         suffix=".html",
@@ -254,7 +275,13 @@ class FamilyCommand(
             self.refuse(f"{one} takes one alignment, but {len(self.family)} files are named: name one")
         if self.model is not None and any(name not in ("auto", "cpu") for name in self.device or ()):
             self.refuse(_ON_CPU)
-        is_page = self.html is not None or (self.format or format_for_path("aligned", self.output)) == "html"
+        form = self.format or format_for_path("aligned", self.output)
+        if self.reference_row is not None and self.differences is None and form != "vcf":
+            self.refuse("--reference-row is for --differences and format vcf: add one of them, or leave it out")
+        if form == "vcf" and (given := [name for name in THRESHOLDS if getattr(self, name) is not None]):
+            flag = self.declared()[given[0]].flag
+            self.refuse(f"format vcf counts the residues of a whole row: leave {flag} out")
+        is_page = self.html is not None or form == "html"
         if self.features is not None and not is_page:
             self.refuse("--features needs an HTML page: add --html, or -o FILE.html")
 
@@ -277,6 +304,15 @@ class FamilyCommand(
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
+
+    def check_names(self, outputs: Sequence[Output], names: tuple[str, ...], alphabet: Alphabet) -> None:
+        """Raise InputError before anything is computed if a format does not hold the names or the alphabet."""
+        from tropalign.results.multiple import MultipleAlignment
+
+        rows = MultipleAlignment.from_rows(names, [alphabet.letters[:1]] * len(names), alphabet)
+        for output in outputs:
+            if output.role in ("alignment", "differences") and output.writer.name not in DRAWN:
+                output.writer.encode(rows)
 
     def features_of(self, batch: SequenceBatch) -> tuple[Feature, ...]:
         """Read the features of the family that a page shows."""

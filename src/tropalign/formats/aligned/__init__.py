@@ -1,4 +1,4 @@
-"""Formats of multiple alignments and of their confidence tables."""
+"""Formats of multiple alignments, of their confidence, and of differences to a row."""
 
 from __future__ import annotations
 
@@ -41,22 +41,25 @@ FORMATS = {
         ConfidenceFormat("stockholm", (".sto", ".stk", ".stockholm"), TEXT, "Pfam", "aligned.text"),
         Format("clustal", (".aln", ".clw", ".clustal"), TEXT, "", "aligned.text"),
         Format("msf", (".msf",), TEXT, "", "aligned.text"),
+        Format("vcf", (".vcf",), TEXT, "differences to a row, of nucleotides", "aligned.differences"),
         ConfidenceFormat(*HTML, "aligned.report"),
         ConfidenceFormat(*SVG, "aligned.picture"),
         ConfidenceFormat(*PNG, "aligned.picture"),
         ConfidenceFormat(*RESULT, "aligned.tables"),
     ),
     "aligned/agreement": (Format(*HTML, "aligned.report"),),
+    "differences": (Format(*TSV, "aligned.differences"),),
     "confidence": (ConfidenceFormat(*TSV, "aligned.tables"), ConfidenceFormat(*PARQUET, "aligned.tables")),
 }
 
 
 @dataclass(frozen=True)
 class AlignedContext(PlainContext):
-    """Title for alignment formats that have one, and features of the rows for the page."""
+    """Title for alignment formats that have one, features of the rows for the page, and the row to compare with."""
 
     title: str = "alignment"
     features: tuple[Feature, ...] = ()
+    reference_row: str | int = 0
 
 
 def title_of(path: str | os.PathLike[str]) -> str:

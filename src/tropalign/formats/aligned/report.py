@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import json_text, page_texts, write_page
-from tropalign.results.multiple import Agreement, MultipleAlignment, rules
+from tropalign.results.multiple import GAP, Agreement, MultipleAlignment, rules
 
 #: Scripts of the page, in loading order.
 SCRIPTS = (
@@ -28,6 +28,34 @@ def _bytes(values: NDArray[np.float32] | None) -> str | None:
     return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
 
 
+#: Characters of a difference in JSON, in addition to its letters.
+CHANGE_CHARACTERS = 8
+
+
+def _letters(letters: NDArray[np.uint8]) -> dict[str, Any]:
+    """Return the rows as one text; if they are alike, as their most frequent letters and differences to these."""
+    n_columns = letters.shape[1]
+    common, most = np.full(n_columns, GAP, np.uint8), np.zeros(n_columns, np.int64)
+    occurrences = sum(np.bincount(row, minlength=256) for row in letters)  # by row, since it copies to int64
+    for letter in np.flatnonzero(occurrences):
+        counts = (letters == letter).sum(0)
+        common[counts > most] = letter
+        np.maximum(most, counts, out=most)
+    is_other = letters != common
+    starts = is_other & ~np.pad(is_other, ((0, 0), (1, 0)))[:, :-1]
+    if 2 * (int(is_other.sum()) + CHANGE_CHARACTERS * int(starts.sum()) + n_columns) > letters.size:
+        return {"letters": letters.tobytes().decode("latin-1")}
+    changes = []
+    for row, is_changed in zip(letters, is_other, strict=True):
+        borders = np.flatnonzero(np.diff(is_changed, prepend=False, append=False)).tolist()
+        last, parts, text = 0, [], row.tobytes().decode("latin-1")
+        for begin, end in zip(borders[::2], borders[1::2], strict=True):
+            parts += [begin - last, text[begin:end]]
+            last = end
+        changes.append(parts)
+    return {"common": common.tobytes().decode("latin-1"), "changes": changes}
+
+
 def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, Any]:
     """Return the data that the page's scripts read; features are row, residue range from 0, type and name."""
     row_of = {name: row for row, name in enumerate(alignment.names)}
@@ -38,7 +66,7 @@ def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, 
         "n_columns": alignment.n_columns,
         "names": list(alignment.names),
         "descriptions": list(alignment.sequences.descriptions or ()),
-        "letters": alignment.letters.tobytes().decode("latin-1"),
+        **_letters(alignment.letters),
         "confidence": _bytes(alignment.residue_confidence),
         "column_confidence": _bytes(alignment.column_confidence),
         "tree": alignment.tree,

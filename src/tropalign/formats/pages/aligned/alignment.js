@@ -26,8 +26,7 @@ class Alignment {
     });
     this.newick = given.tree;
     this.nRows = this.names.length;
-    this.letters =
-      Uint8Array.from({length: given.letters.length}, (_, k) => given.letters.charCodeAt(k));  // row after row
+    this.letters = lettersOf(given);  // row after row
     this.slotOf = slots(this.kind);
     this.count();
     this.confidence = given.confidence && this.spread(bytesOf(given.confidence));
@@ -159,6 +158,12 @@ class Alignment {
     }
   }
 
+  /** True if a column has a gap, or two different unambiguous residues. */
+  varies(column) {
+    const counts = this.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
+    const kinds = [...RESIDUES[this.kind]].filter((letter) => counts[letter.charCodeAt(0) & 31]);
+    return counts[GAP] > 0 || kinds.length > 1;
+  }
   slot(row, column) {
     return this.slotOf[this.letters[row * this.nColumns + column]];
   }
@@ -192,6 +197,26 @@ class Alignment {
       })
       .join("");
   }
+}
+
+/**
+ * Return the letters, row after row. Rows that are alike are given as one text, and per row its differences to that:
+ * the number of equal letters before each, and the letters.
+ */
+function lettersOf({letters, common, changes}) {
+  const codes = (text) => Uint8Array.from({length: text.length}, (_, k) => text.charCodeAt(k));
+  if (letters !== undefined) return codes(letters);
+  const row = codes(common), found = new Uint8Array(changes.length * row.length);
+  changes.forEach((parts, k) => {
+    found.set(row, k * row.length);
+    let at = k * row.length;
+    for (let part = 0; part < parts.length; part += 2) {
+      at += parts[part];
+      found.set(codes(parts[part + 1]), at);
+      at += parts[part + 1].length;
+    }
+  });
+  return found;
 }
 
 /** Decode a share of agreement: NaN for byte 0, otherwise the byte is 1 + 200 times the share. */

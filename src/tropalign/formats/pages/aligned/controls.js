@@ -234,7 +234,8 @@ class Page extends Frame {
       columns: isChosenColumn,
       others: (column) => !isChosenColumn(column),
       gaps50: hasGaps(.5),
-      gaps90: hasGaps(.9)
+      gaps90: hasGaps(.9),
+      same: (column) => !alignment.varies(column)
     }[what];
     const rows = goneRows ? [...alignment.rowOf].filter((_, row) => goneRows(row)) : [];
     const columns = goneColumns ? [...alignment.columnOf].filter((_, column) => goneColumns(column)) : [];
