@@ -17,12 +17,54 @@ namespace {
 /// Longest target for the lanes of groups and units; longer ones are aligned alone elsewhere.
 constexpr int64_t kLongestRankedTarget = 1 << 16;
 
+using Positions = std::optional<Array<int32_t, 2>>;
+
+/// Scores by position of queries, with the terms of a sweep; scoring.step_fits8 says whether the terms fit 8 bits.
+class OwnPositions {
+  public:
+    OwnPositions(const Array<int32_t, 2> &given, const OwnBatch &queries, const Scoring &scoring)
+        : steps_(given.size()), scores_{given.data(), steps_.data(), queries.sequences().codes} {
+        const bool is_local = scoring.mode == Mode::local;
+        for (size_t k = 0; k < given.size(); ++k) {
+            const int32_t score = k % kLetters == kPadCode ? scoring.lowest : given.data()[k];
+            steps_[k] =
+                static_cast<int8_t>(is_local ? score : std::max(score + 2 * scoring.extend, -2 * scoring.open - 1));
+        }
+    }
+    const PositionScores *get() const { return &scores_; }
+
+  private:
+    std::vector<int8_t> steps_;
+    PositionScores scores_;
+};
+
+/// Return a scoring whose extremes are those of scores by position, after a check of these.
+std::unique_ptr<Scoring> extremes_of(const Array<int32_t, 2> &positions, const Array<int32_t, 2> &reverse, Mode mode,
+                                     int32_t gap_open, int32_t gap_extend, int64_t n_residues, int64_t longest) {
+    for (const auto *given : {&positions, &reverse})
+        require(static_cast<int64_t>(given->shape(0)) == n_residues && given->shape(1) == kLetters,
+                "positions: must have a row of 32 scores per residue of the queries");
+    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs must be at least 0");
+    int64_t lowest = -1, highest = 0;
+    for (const auto *given : {&positions, &reverse})
+        for (size_t k = 0; k < given->size(); ++k) {
+            lowest = std::min<int64_t>(lowest, given->data()[k]),
+            highest = std::max<int64_t>(highest, given->data()[k]);
+        }
+    if ((std::max(-lowest, highest) + 4 * int64_t{gap_open} + 2 * int64_t{gap_extend}) * (2 * longest + 2) > 1 << 30)
+        refuse("positions, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
+               " residues may exceed 1073741824");
+    std::vector<int32_t> scores(kLetters * kLetters, 0);
+    scores[0] = static_cast<int32_t>(highest), scores[1] = static_cast<int32_t>(lowest);
+    return std::make_unique<Scoring>(mode, Depth::score, scores.data(), gap_open, gap_extend);
+}
+
 Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                      std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
                      Column<int64_t> target_offsets, std::tuple<int64_t, int64_t> span, bool skips_self, int64_t most,
                      Array<int32_t, 2> least_scores, Column<int32_t> class_of_target, Matrix matrix, int32_t gap_open,
                      int32_t gap_extend, const char *mode, std::tuple<bool, bool, bool, bool> free_ends, int n_threads,
-                     int64_t memory_bytes, Progress progress) {
+                     int64_t memory_bytes, Progress progress, Positions positions, Positions reverse_positions) {
     require_threads(n_threads);
     require_progress(progress);
     require(memory_bytes > 0, "memory_bytes: not above 0");
@@ -33,6 +75,10 @@ Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
         own_reverse = std::make_unique<OwnBatch>(*reverse_codes, query_offsets, "reverse_codes", "query_offsets");
     require(sets.targets().longest() <= kLongestRankedTarget, "target_offsets: a target is longer than 65536");
     check_scoring(matrix, gap_open, gap_extend, sets.longest());
+    require(!reverse_positions || (positions && reverse_codes),
+            "reverse_positions: without positions or reverse_codes");
+    require(!positions || reverse_positions.has_value() == reverse_codes.has_value(),
+            "reverse_positions: missing for reverse_codes");
     BestRequest request;
     request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
     const Sequences reverse = own_reverse ? own_reverse->sequences() : Sequences{};
@@ -58,7 +104,17 @@ Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;
     request.memory_bytes = memory_bytes;
-    auto scoring = std::make_unique<Scoring>(mode_named(mode), Depth::score, matrix.data(), gap_open, gap_extend);
+    std::unique_ptr<Scoring> scoring;
+    std::optional<OwnPositions> own_positions, own_reverse_positions;
+    if (positions) {
+        scoring = extremes_of(*positions, reverse_positions ? *reverse_positions : *positions, mode_named(mode),
+                              gap_open, gap_extend, static_cast<int64_t>(query_codes.size()), sets.longest());
+        request.positions = own_positions.emplace(*positions, sets.queries(), *scoring).get();
+        if (reverse_positions)
+            request.reverse_positions = own_reverse_positions.emplace(*reverse_positions, *own_reverse, *scoring).get();
+    } else {
+        scoring = std::make_unique<Scoring>(mode_named(mode), Depth::score, matrix.data(), gap_open, gap_extend);
+    }
     PythonPoll poll(progress);
     BestTargets found;
     {
@@ -83,5 +139,8 @@ void bind_best_targets(nb::module_ &m) {
           nb::arg("reverse_codes").noconvert().none(), array("target_codes"), array("target_offsets"), "span"_a,
           "skips_self"_a, "most"_a, array("least_scores"), array("class_of_target"), array("matrix"), "gap_open"_a,
           "gap_extend"_a, "mode"_a, "free_ends"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
-          "Find the best targets of each query; see tropalign.pairwise.");
+          nb::arg("positions").noconvert().none() = nb::none(),
+          nb::arg("reverse_positions").noconvert().none() = nb::none(),
+          "Find the best targets of each query, whose residues score by `positions`, int32 of shape (residues, 32), in "
+          "place of the matrix if it is given; see tropalign.pairwise.");
 }

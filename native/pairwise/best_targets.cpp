@@ -7,6 +7,7 @@
 #include "../compute/parallel.hpp"
 #include "../simd/dispatch.hpp"
 #include "ranges.hpp"
+#include "table_tile.hpp"
 
 namespace tropalign {
 
@@ -163,18 +164,19 @@ class BestRun {
         const int64_t begin = request_.first + block * kQueriesAtOnce;
         const auto n = static_cast<int>(std::min<int64_t>(kQueriesAtOnce, request_.last - begin));
         int32_t *scores = arena.scores.data(), *others = nullptr;
-        score_all(request_.queries, begin, n, unit, scores, arena);
+        score_all(request_.queries, request_.positions, begin, n, unit, scores, arena);
         if (request_.reverse) {
             others = scores + kQueriesAtOnce * kMaxLanes;
-            score_all(*request_.reverse, begin, n, unit, others, arena);
+            score_all(*request_.reverse, request_.reverse_positions, begin, n, unit, others, arena);
         }
         for (int k = 0; k < n; ++k)
             select(group, begin + k, scores + k * kMaxLanes, others ? others + k * kMaxLanes : nullptr);
     }
 
     /// Compute scores of queries [begin, begin + n) with the unit's targets: in 8 bits by groups; those that need
-    /// more bits, or do not suit the group kernels, as units.
-    void score_all(const Sequences &queries, int64_t begin, int n, Unit &unit, int32_t *scores, Arena &arena) {
+    /// more bits, or do not suit the group kernels, as units, or by a table of each pair if queries score by position.
+    void score_all(const Sequences &queries, const PositionScores *positions, int64_t begin, int n, Unit &unit,
+                   int32_t *scores, Arena &arena) {
         Letters rows[kQueriesAtOnce];
         for (int k = 0; k < n; ++k) rows[k] = queries[begin + k];
         const uint64_t all = ~uint64_t{0} >> (kMaxLanes - unit.n_lanes);
@@ -183,7 +185,7 @@ class BestRun {
             arena.saturated_streak >= kSaturatedItems && arena.saturated_streak++ % kItemsPerNarrowTry != 0;
         uint64_t left[kQueriesAtOnce];
         if (in_groups && !starts_wide) {
-            group_kernels_.run(scoring_, {unit, rows, n, request_.free_ends}, arena.groups, scores, left);
+            group_kernels_.run(scoring_, {unit, rows, n, request_.free_ends, positions}, arena.groups, scores, left);
             int64_t n_left = 0;
             for (int k = 0; k < n; ++k) {
                 left[k] &= all;
@@ -193,6 +195,14 @@ class BestRun {
             arena.saturated_streak = 2 * n_left > int64_t{n} * unit.n_lanes ? arena.saturated_streak + 1 : 0;
         } else {
             std::fill_n(left, n, all);
+        }
+        if (positions) {
+            for (int k = 0; k < n; ++k)
+                for (; left[k] != 0; left[k] &= left[k] - 1) {
+                    const int l = __builtin_ctzll(left[k]);
+                    scores[k * kMaxLanes + l] = score_table(rows[k], *positions, unit.lane[l].columns);
+                }
+            return;
         }
         const int first_width = in_groups && most_score(scoring_, 8) < kAnyScore ? 1 : 0;
         for (int k = 0; k < n; ++k)
@@ -229,6 +239,31 @@ class BestRun {
                 else scores[lane[l]] = result[l].score;
         }
         if (again != 0) score_unit(rows, unit, again, width + 1, scores, arena);
+    }
+
+    /// Compute the score of a pair by a table of the scores of its residues, of 16 bits if they fit.
+    int32_t score_table(const Letters &query, const PositionScores &positions, const Letters &target) const {
+        const bool is_narrow = scoring_.lowest >= INT16_MIN && scoring_.highest <= INT16_MAX;
+        return is_narrow ? score_table_of<int16_t>(query, positions, target, TableType::int16)
+                         : score_table_of<int32_t>(query, positions, target, TableType::int32);
+    }
+
+    template <class Number>
+    int32_t score_table_of(const Letters &query, const PositionScores &positions, const Letters &target,
+                           TableType type) const {
+        const size_t n = target.length;
+        Buffer<Number> table(query.length * n);
+        const int32_t *row = positions.scores + (query.codes - positions.codes) * kLetters;
+        for (int i = 0; i < query.length; ++i, row += kLetters)
+            for (size_t j = 0; j < n; ++j) table[i * n + j] = static_cast<Number>(row[target.codes[j]]);
+        const int64_t first = 0, offsets[2][2] = {{0, query.length}, {0, target.length}};
+        const TileRequest pair{
+            {query.codes, offsets[0], 1}, {target.codes, offsets[1], 1}, &first, &first, 1, request_.free_ends, 1,
+            request_.memory_bytes};
+        const TableView view{table.data(), type, query.length, target.length};
+        const TableRequest request{
+            pair, {view}, scoring_.mode, Depth::score, double(scoring_.open), double(scoring_.extend), 1};
+        return align_tables(*selected_table_kernels(), request, [](int64_t) { return true; }).columns.score[0];
     }
 
     /// Offer the pairs of a group that a query may keep. `others`: scores of the query's other strand, or null.

@@ -20,12 +20,23 @@ using GroupScratch = Scratch<GroupSlot>;
 /// one band, and the residues of a group of longer columns would not fit a cache.
 inline constexpr int32_t kMostGroupRows = 4096, kMostGroupColumns = 16384;
 
+/// Scores by position of the queries in place of their letters: the row of a residue is that of its place among
+/// `codes`.
+struct PositionScores {
+    const int32_t *scores;  // [position][target's residue], kLetters each
+    const int8_t *step8;    // as Scoring::step8
+    const uint8_t *codes;   // of the queries
+
+    const int8_t *steps(const Letters &query) const { return step8 + (query.codes - codes) * kLetters; }
+};
+
 /// Queries, each against all targets of the group: one lane per target.
 struct GroupRequest {
     const Unit &group;  // the targets are the columns; its rows are ignored
     const Letters *queries;
     int n_queries;
     FreeEnds free_ends;
+    const PositionScores *positions = nullptr;  // or null
 };
 
 struct GroupKernels {
@@ -60,6 +71,7 @@ struct BestRequest {
     FreeEnds free_ends;
     int n_threads;  // fewer run if memory_bytes is small
     int64_t memory_bytes;
+    const PositionScores *positions = nullptr, *reverse_positions = nullptr;  // of queries and reverse, or null
 };
 
 /// One row per pair kept: query by query, the best first; of equal scores the earlier target first.

@@ -19,6 +19,7 @@
 // mode, so that 16 x 16 residues reach .71 of the rate of long sequences.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "best_targets.hpp"
 #include "ends.hpp"
@@ -39,10 +40,23 @@ struct GroupScores {
     }
 };
 
+/// Scores of kColumns columns by the position of the row: a look-up per cell instead of a load.
 template <int B>
+struct GroupPositions {
+    const int8_t *steps;  // of the query
+    Vec<int8_t, B> letters[kColumns];
+
+    [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const {
+        return lookup32<B>(steps + static_cast<ptrdiff_t>(i) * kLetters, letters[c]);
+    }
+};
+
+/// `Positions`: the request has scores by position.
+template <int B, bool Positions>
 class GroupRun {
     using T = int8_t;
     using V = Vec<T, B>;
+    using Scores = std::conditional_t<Positions, GroupPositions<B>, GroupScores<B>>;
     static constexpr int L = B;
     static constexpr int kProfile = kLetters * kColumns;  // vectors per kColumns columns
     static constexpr int kProfiledColumns = 64;           // up to this many, the profile of the whole group is kept
@@ -92,7 +106,7 @@ class GroupRun {
         H_ = static_cast<V *>(scratch_.get(GroupSlot::state, sizeof(V) * 2 * longest));
         E_ = H_ + longest;
         offset_ = static_cast<uint16_t *>(scratch_.get(GroupSlot::offsets, sizeof(uint16_t) * longest));
-        is_profiled_ = n_ <= kProfiledColumns;
+        is_profiled_ = !Positions && n_ <= kProfiledColumns;
         const int quads = is_profiled_ ? (n_ + kColumns - 1) / kColumns : 1;
         profile_ = static_cast<V *>(scratch_.get(GroupSlot::profile, sizeof(V) * kProfile * quads));
         if (!is_profiled_) return;
@@ -107,6 +121,10 @@ class GroupRun {
 
     void set_rows(const Letters &query) {
         m_ = query.length;
+        if constexpr (Positions) {
+            steps_ = request_.positions->steps(query);
+            return;
+        }
         for (int i = 0; i < m_; ++i) offset_[i] = static_cast<uint16_t>(query.codes[i] * kColumns * B);
         if (is_profiled_) return;
         used_ = 0;
@@ -127,7 +145,17 @@ class GroupRun {
 
     /// Return the scores of C columns starting at j.
     template <int C>
-    GroupScores<B> scores(int j) const {
+    Scores scores(int j) const {
+        if constexpr (Positions) {
+            Scores scores{steps_, {}};
+            for (int c = 0; c < C; ++c) scores.letters[c] = load<T, B>(letters_ + static_cast<size_t>(j + c) * L);
+            return scores;
+        } else {
+            return of_letters<C>(j);
+        }
+    }
+    template <int C>
+    GroupScores<B> of_letters(int j) const {
         if (is_profiled_) {
             const int quad = j / kColumns;
             return {profile_ + static_cast<size_t>(quad) * kProfile + j % kColumns, offset_};
@@ -155,7 +183,7 @@ class GroupRun {
 
     /// Sweep kColumns columns. (A separate function, like all that sweep: GCC 12 spills values of the inner loop
     /// when it inlines several.)
-    [[gnu::noinline]] void local_part(GroupScores<B> scores, LocalScoring<T> scoring, V &best) {
+    [[gnu::noinline]] void local_part(Scores scores, LocalScoring<T> scoring, V &best) {
         const V zero = splat<T, B>(scoring.floor);
         Edge<T, B> edge;
         edge.corner = zero;
@@ -193,7 +221,7 @@ class GroupRun {
 
     /// Sweep C columns starting at j, and add their differences in the last row.
     template <int C>
-    [[gnu::noinline]] void global_part(GroupScores<B> scores, int j) {
+    [[gnu::noinline]] void global_part(Scores scores, int j) {
         const FreeEnds &free = request_.free_ends;
         Edge<T, B> edge;
         for (int c = 0; c < C; ++c) {
@@ -260,6 +288,7 @@ class GroupRun {
     uint8_t *letters_ = nullptr;
     V *H_ = nullptr, *E_ = nullptr, *profile_ = nullptr;
     uint16_t *offset_ = nullptr;
+    const int8_t *steps_ = nullptr;  // of the query's positions
     alignas(64) int32_t length_[L], bottom_[L], best_[L], right_[L];
     alignas(64) int16_t end_[L], sum_[L];
 };

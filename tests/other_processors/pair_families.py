@@ -208,6 +208,13 @@ def best_targets() -> dict[str, Any]:
             options = {"mode": mode, "top": top, "min_score": least, "alphabet": "protein", "n_threads": 2}
             for report in ("score", "alignment"):
                 found[f"{mode} {top} {report}"] = columns_of(ta.align_all(queries, targets, report=report, **options))
+    scores = np.random.default_rng(6).integers(-9, 8, (60, 20))
+    for matrix in (ta.PositionMatrix(scores), ta.PositionMatrix(99 * scores)):  # in 8 bits, and by tables
+        for mode in MODES:
+            options = {"mode": mode, "alphabet": "protein", "n_threads": 1}
+            for report in ("score", "alignment"):
+                table = columns_of(ta.align_all(matrix, targets, report=report, top=9, **options))
+                found[f"positions {mode} {matrix.scores.max()} {report}"] = table
     found["one set"] = columns_of(ta.align_all(targets[:140], top=3, report="score", alphabet="protein", n_threads=1))
     return found
 

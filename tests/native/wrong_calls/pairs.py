@@ -221,6 +221,24 @@ def best_targets():
         ],
         [{"reverse_codes": CODES.copy()}, {"span": (1, 1), "least_scores": np.full((0, 2), -5, np.int32)}],
     )
+    rows = np.full((12, 32), 2, np.int32)
+    both = {"positions": rows, "reverse_positions": rows.copy(), "reverse_codes": CODES.copy()}
+    yield Entry(
+        _native.best_targets,
+        valid | scoring | ROOM | both,
+        [
+            ("positions", "must have a row of 32 scores", rows[:11].copy(), np.zeros((12, 31), np.int32)),
+            ("reverse_positions", "must have a row of 32 scores", rows[:11].copy(), np.zeros((13, 32), np.int32)),
+            ("positions", "without positions", None),
+            ("reverse_positions", "missing for reverse_codes", None),
+            ("reverse_codes", "without positions or reverse_codes", None),
+            ("positions", TypeError, rows.astype(np.int64), rows[0].copy(), rows.T[::-1]),
+            ("positions", "may exceed 1073741824", np.full_like(rows, 2**30), np.full_like(rows, -(2**31))),
+            ("gap_open", "may exceed 1073741824", 2**27),
+        ],
+        [{"positions": np.full_like(rows, 99999)}],
+        name="best_targets by position",
+    )
 
 
 def adjusted():
