@@ -47,8 +47,8 @@ ALLOWED = {
         "devices", "formats",
     },
     "profiles": {
-        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "results", "devices",
-        "formats",
+        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "scoring", "results",
+        "devices", "formats",
     },
     "msa": {
         "errors", "properties", "arrays", "ragged", "lazy", "resources", "options", "execution", "sequences",

@@ -1,6 +1,7 @@
 """Messages name arguments of functions in Python, and options on the command line."""
 
 import inspect
+import io
 import re
 
 import numpy as np
@@ -34,6 +35,9 @@ CALLS = {
     ta.align_embeddings: lambda **given: ta.align_embeddings(np.ones((3, 4, 5)), gap=ta.Gap(1, 1), **given),
     ta.align_tokens: lambda **given: ta.align_tokens("MKV", "MKL", **{**TOKENS, **given}),
     ta.soft_align: lambda **given: ta.soft_align([np.ones((3, 3))] * 3, gap=ta.Gap(1, 1), **given),
+    ta.read_position_matrices: lambda **given: ta.read_position_matrices(
+        io.BytesIO(b">m\nA [1]\nC [1]\nG [1]\nT [1]\n"), "jaspar", **given
+    ),
     ta.align_multiple: lambda **given: ta.align_multiple(PROTEINS, **given),
     ta.align_with_homologs: lambda **given: ta.align_with_homologs(PROTEINS, PROTEINS, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(PROTEINS, **given),

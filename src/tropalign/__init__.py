@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from tropalign.results.threshold_options import Thresholds as Thresholds
     from tropalign.scoring import Gap as Gap
     from tropalign.scoring import SubstitutionMatrix as SubstitutionMatrix
+    from tropalign.scoring.position_files import read_position_matrices as read_position_matrices
+    from tropalign.scoring.position_matrix import PositionMatrix as PositionMatrix
     from tropalign.scoring.statistics import ScoreStatistics as ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE as NUCLEOTIDE
     from tropalign.sequences import PROTEIN as PROTEIN
@@ -140,6 +142,8 @@ __all__, __getattr__, __dir__ = lazy(
         "results.segments": "Segments",
         "results.threshold_options": "Thresholds",
         "scoring": "Gap SubstitutionMatrix",
+        "scoring.position_files": "read_position_matrices",
+        "scoring.position_matrix": "PositionMatrix",
         "scoring.statistics": "ScoreStatistics",
         "sequences": "NUCLEOTIDE PROTEIN Alphabet SequenceBatch SequenceStore read_sequences",
         "sequences.translation": "translate",

@@ -14,9 +14,9 @@ READS = {"s.1": "ACGTACGTAC", "s.2": "CCCCGGCC", "t.1": "acgtacgtac"}
 ROWS = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
 #: Public classes that are no results: what calls are given, and what computes.
 GIVEN = {
-    "Alphabet", "BuildOptions", "ClustalwOptions", "Gap", "HMM", "PlacementScoring", "ReferencePackage",
-    "ScoreStatistics", "SearchOptions", "Semiring", "SequenceBatch", "SequenceStore", "SubstitutionMatrix", 
-    "Thresholds",
+    "Alphabet", "BuildOptions", "ClustalwOptions", "Gap", "HMM", "PlacementScoring", "PositionMatrix",
+    "ReferencePackage", "ScoreStatistics", "SearchOptions", "Semiring", "SequenceBatch", "SequenceStore",
+    "SubstitutionMatrix", "Thresholds",
 }  # fmt: skip
 #: Letters that a result may show of itself in one line.
 MOST_LETTERS = 200

@@ -229,5 +229,5 @@ def test_significance_is_that_of_the_statistics():
 def test_no_significance_of_other_modes(mode):
     (table,) = ta.align_all(["MKVLAW", "MKILAW"], mode=mode, n_threads=1)
     for name in ("bits", "evalue"):
-        with pytest.raises(UsageError, match="bits and E-values are defined for local alignments only: use mode local"):
+        with pytest.raises(UsageError, match="are defined for local alignments of sequences only: use mode local"):
             table.columns([name])

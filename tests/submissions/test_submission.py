@@ -111,7 +111,7 @@ def with_others(verb, dest, value):
         inputs["compare"] = [{"file": DIGEST, "name": "others.nwk"}]
     if dest == "trim":
         inputs["model"] = [{"file": DIGEST, "name": "family.hmm"}]
-    if dest in ("translate", "genetic_code", "max_intron"):
+    if dest in ("translate", "genetic_code", "max_intron", "pssm"):
         inputs["targets"] = [{"file": DIGEST, "name": "targets.fa"}]
         others |= {"translate": "both"} if dest == "genetic_code" else {}
     value = 2 if verb == "msa" and option.kind == "whole" else value.upper() if dest == "letters" else value

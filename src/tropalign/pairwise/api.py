@@ -41,6 +41,7 @@ from tropalign.pairwise.options import (
     TranslationOptions,
     check_same_alphabet,
 )
+from tropalign.pairwise.positions import sequences_for, stand_in_matrix
 from tropalign.pairwise.selection import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
@@ -48,6 +49,7 @@ from tropalign.pairwise.translated import check_code, check_sides, side_of
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike, default_scoring
+from tropalign.scoring.position_matrix import PositionBatch, PositionMatrix, positions_of
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
@@ -160,14 +162,15 @@ class AllArguments(
     """Arguments of `align_all`."""
 
     identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # or a number
-    queries: Sequences = argument(
+    queries: Sequences | PositionMatrix = argument(
         kw_only=False,
         doc=(
             "A SequenceBatch, or any input of `SequenceBatch.from_strings`: strings, bytes, Seq, SeqRecord, (name, "
-            "sequence) in any iterable, or a mapping of names to sequences; or a file's Path."
+            "sequence) in any iterable, or a mapping of names to sequences; a file's Path; or, on one side, a "
+            "PositionMatrix or a list of them."
         ),
     )
-    targets: Sequences | None = argument(
+    targets: Sequences | PositionMatrix | None = argument(
         default=None, kw_only=False, doc="As `queries`. Without targets: all pairs i < j of `queries`."
     )
     pairs: ArrayLike | None = argument(
@@ -213,16 +216,20 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
+    if (matrices := positions_of(call.queries)) is not None or positions_of(call.targets) is not None:
+        return _align_positions(call, matrices)
     if call.translate is not None and (call.targets is None or call.strand != "plus" or call.alphabet is not None):
         raise UsageError(
             "translate requires queries and targets, and determines alphabet and strands: give both, and omit "
             "alphabet and strand"
         )
+    given: Any = call.queries
     if call.targets is None:
-        batch, others = batch_of(call.queries, call.alphabet), None
+        batch, others = batch_of(given, call.alphabet), None
     else:
+        targets: Any = call.targets
         with without_kind_warnings():
-            batch, others = batch_of(call.queries, call.alphabet), batch_of(call.targets, call.alphabet)
+            batch, others = batch_of(given, call.alphabet), batch_of(targets, call.alphabet)
         if call.translate is None:
             batch, others = in_common_alphabet(batch, others, call.alphabet is None)
     sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
@@ -234,12 +241,38 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     elif others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(aligned(sides[0]).alphabet, call.matrix, call.gap)
-    options = PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap})
+    return _tables(call, sides, PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap}))
+
+
+def _align_positions(call: AllArguments, queries: PositionBatch | None) -> Iterator[AlignmentTable]:
+    """Align position matrices with sequences; `queries` is None if the targets are the matrices."""
+    if call.matrix is not None:
+        raise UsageError("position matrices have scores of their own: omit matrix")
+    if call.translate is not None:
+        raise UsageError("translate does not support position matrices: translate the sequences before")
+    targets = positions_of(call.targets)
+    if (queries is None) == (targets is None) or call.targets is None:
+        raise UsageError("position matrices are aligned with sequences: give sequences on one side")
+    sides: tuple[SequenceBatch, SequenceBatch]
+    if queries is not None:
+        sides = queries, sequences_for(queries, call.targets, call.alphabet)
+    else:
+        assert targets is not None
+        sides = sequences_for(targets, call.queries, call.alphabet), targets
+    matrix, gap = default_scoring(sides[0].alphabet, stand_in_matrix(sides[0].alphabet), call.gap)
+    return _tables(call, sides, PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap}))
+
+
+def _tables(
+    call: AllArguments, sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None], options: PairOptions
+) -> Iterator[AlignmentTable]:
+    """Align both sides, and yield the tables."""
     n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
     first = first_options(options) if options.reciprocal else options
     task = PairsTask(*sides, first, call.pairs, memory_bytes, n_threads=n_threads)  # type: ignore[arg-type]
     names, progress = device_names(call.device), checked_progress(call.progress)
-    devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
+    able = options.able_devices(names, task.has_positions)
+    devices = open_devices(able, n_threads, sum(tile.cost_cells for tile in task.tiles()))
     if options.reciprocal:
         tables = (result.value for result in Scheduler(devices, progress).run([task]))
         pairs, progress = reciprocal_pairs(tables, *task.n_given, options.is_local), None
@@ -269,7 +302,8 @@ def align(
     Parameters
     ----------
     query, target
-        Strings, bytes, Seq, SeqRecord or `Sequence`; the last two provide names.
+        Strings, bytes, Seq, SeqRecord or `Sequence`; the last two provide names. One of them may be a
+        `PositionMatrix`.
     mode, matrix, gap, end_gap, report, free_ends, strand
         See `align_all`.
     alphabet
@@ -291,6 +325,10 @@ def align(
     >>> tropalign.align("MKVLAW", "MKILAW").cigar
     '2=1X3='
     """
+    if isinstance(query, PositionMatrix) or isinstance(target, PositionMatrix):
+        how: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
+        how |= {"mode": mode, "report": report, "strand": strand, "alphabet": alphabet, "n_threads": 1}
+        return next(align_all(_alone(query, "query"), _alone(target, "target"), **how)).row(0)
     (query_name, query_text), (target_name, target_text) = letters_of(query, "query"), letters_of(target, "target")
     names = [query_name or "query", target_name or "target"]
     if names[0] == names[1]:
@@ -306,6 +344,14 @@ def align(
     scoring: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
     pairs = np.array([[0, 1]], np.int64)
     return next(align_all(both, mode=mode, report=report, pairs=pairs, strand=strand, n_threads=1, **scoring)).row(0)
+
+
+def _alone(given: Any, word: str) -> Any:
+    """Return one side of `align` as a set."""
+    if isinstance(given, PositionMatrix):
+        return given
+    name, letters = letters_of(given, word)
+    return {name or word: letters}
 
 
 @called_with(ManyArguments)
@@ -332,6 +378,8 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     ([32, 7], ['2=1X3=', '2=2I1='])
     """
     given, progress, alphabet = listed_pairs(call.pairs), checked_progress(call.progress), call.alphabet
+    if any(isinstance(one, PositionMatrix) for pair in given for one in pair):
+        return _align_many_positions(call, given)
     (queries, query_index), (targets, target_index) = (
         texts_and_places([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
@@ -368,6 +416,31 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     index = np.stack([query_index, target_index], 1)
     how |= {"n_threads": n_threads, "memory_bytes": memory_bytes, "device": names, "progress": progress}
     return concatenate(list(align_all(batch, others, pairs=index, **how)))
+
+
+def _align_many_positions(call: ManyArguments, given: list[tuple[Any, Any]]) -> AlignmentTable:
+    """Align pairs of a position matrix and a sequence, with the matrices on the same side in all of them."""
+    sides: list[Any] = []
+    index: list[Any] = []
+    for side, word in enumerate(("query", "target")):
+        items = [pair[side] for pair in given]
+        n_matrices = sum(isinstance(one, PositionMatrix) for one in items)
+        if n_matrices not in (0, len(items)):
+            raise InputError(
+                f"some pairs have a position matrix as {word} and others a sequence: give matrices on the same side of "
+                "all pairs"
+            )
+        if n_matrices:
+            numbers = {id(one): k for k, one in enumerate({id(one): one for one in items}.values())}
+            sides.append(list({id(one): one for one in items}.values()))
+            index.append([numbers[id(one)] for one in items])
+        else:
+            texts, places = texts_and_places(items, word)
+            sides.append(texts)
+            index.append(places)
+    pairs = np.stack([np.asarray(one, np.int64) for one in index], 1)
+    how: dict[str, Any] = {**call.shared_with(AllArguments), "pairs": pairs}
+    return concatenate(list(align_all(*sides, **how)))
 
 
 def listed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

@@ -86,7 +86,7 @@ class EmbeddedPairOptions(PairOptions, SimilarityOptions):
         """True: scores are float64."""
         return True
 
-    def able_devices(self, names: Iterable[str]) -> list[str]:
+    def able_devices(self, names: Iterable[str], has_positions: bool = False) -> list[str]:
         """Return the CPU and the clusters. Raises DeviceError if a GPU was named."""
         listed = list(names)
         clusters = [name for name in listed if is_cluster(name)]

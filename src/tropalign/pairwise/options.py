@@ -647,16 +647,17 @@ class PairOptions(
         free = self.free_ends if MODES[self.mode].frees_ends else frozenset()
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
-    def able_devices(self, names: Iterable[str]) -> list[str]:
+    def able_devices(self, names: Iterable[str], has_positions: bool = False) -> list[str]:
         """Return the devices that support these options: all, or the CPU. Raises DeviceError if another was named."""
         listed = list(names)
-        if self.matrix.is_symmetric and self.whole.is_affine:
+        if self.matrix.is_symmetric and self.whole.is_affine and not has_positions:
             return listed
         clusters = [name for name in listed if is_cluster(name)]
         named = next((name for name in listed if name not in ("auto", "cpu", *clusters)), None)
         if named is not None:
             is_gap = not self.whole.is_affine
             what = "two-piece gap costs and costs of end gaps" if is_gap else "asymmetric matrices"
+            what = "position matrices" if has_positions else what
             raise DeviceError(f"{named}: {what} are supported on the CPU only: choose the device cpu")
         return ["cpu", *clusters]
 

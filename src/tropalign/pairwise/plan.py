@@ -261,6 +261,7 @@ class Plan:
         Sizes depend on the inputs and the limit alone, so that a resumed run is cut in the same way.
         """
         in_groups = options.top is not None and pairs is None and suits_groups(sides.targets)
+        in_groups &= not sides.targets.has_positions
         in_groups &= options.whole.is_affine and (frames is None or frames.target is None)
         in_groups &= options.scores_letters
         order: PairOrder

@@ -163,6 +163,8 @@ class Selection:
         options, order = self._options, self._plan.order
         if (self.least_scores is None and not options.asks_shares) or not order.n or self._frames is not None:
             return None
+        if self._sides.queries.has_positions or self._sides.targets.has_positions:  # the bounds are those of a matrix
+            return None
         places = distinct(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))
         query, target = zip(*(order.pairs(k, k + 1) for k in places.tolist()), strict=True)
         sample = np.concatenate(query), np.concatenate(target)
@@ -212,6 +214,12 @@ class Selection:
             least = np.full((n_queries, 1), np.iinfo(np.int32).min, np.int32)
             class_of_target = np.zeros(len(targets), np.int32)
         found: dict[str, Any] = {}
+        positions: tuple[Any, Any] = (None, None)
+        if own.has_positions:
+            from tropalign.pairwise.positions import scaled, threads_for
+
+            positions = scaled(own, options), scaled(reverse, options)
+            n_threads = threads_for(n_threads, int(own.lengths.max() * targets.lengths.max()), self._plan.scratch_bytes)
         for begin, part in parts_of(targets):
             best_of_part: dict[str, Any] = _native.best_targets(
                 own.codes,
@@ -232,6 +240,7 @@ class Selection:
                 n_threads,
                 self._plan.scratch_bytes,
                 progress and partial(after, progress, begin * n_queries, len(part) * n_queries),
+                *positions,
             )
             best_of_part["target"] = best_of_part["target"] + begin
             if found:

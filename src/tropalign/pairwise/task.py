@@ -88,12 +88,19 @@ class PairsTask:
             self._embedded = queries, targets or queries
             queries, targets = queries.batch, None if targets is None else targets.batch
         assert not isinstance(targets, Embedded)
+        self.has_positions = any(isinstance(side, SequenceBatch) and side.has_positions for side in (queries, targets))
+        engines: type[Engines] = Engines
+        if self.has_positions:
+            from tropalign.pairwise.positions import PositionEngines, check_positions
+
+            engines = PositionEngines
+            check_positions(queries, targets, options)
         self.frames, self.queries, sides, decisive = _prepared(queries, targets, options, self.skips_self, n_threads)
         self.targets = sides.targets
         lengths = (self.queries.lengths, self.targets.lengths) if self.frames is None else self.frames.residues
         self.pairs = None if pairs is None else checked_pairs(pairs, *map(len, lengths))
         self.significance = None
-        if options.scores_letters:
+        if options.scores_letters and not self.has_positions:
             translated = None if self.frames is None else self.frames.target
             self.significance = Significance.of_run(options, self.targets, translated)
         self.plan = Plan.of(
@@ -112,7 +119,7 @@ class PairsTask:
         )
         self._engines: Any
         if self._embedded is None:
-            self._engines = Engines(sides, options, self.plan.scratch_bytes)
+            self._engines = engines(sides, options, self.plan.scratch_bytes)
         else:
             from tropalign.pairwise.vector_engines import VectorEngines
 
@@ -179,6 +186,8 @@ class PairsTask:
             words["embeddings"] = self._embedded[0].words
             if self.targets is not self.queries:
                 words["target_embeddings"] = self._embedded[1].words
+        if self.has_positions:
+            words["matrix"] = "position matrices"
         return words | ({} if self.frames is None else {"translate": self.frames.words})
 
     @property
@@ -332,11 +341,11 @@ def _prepared(
 
         frames = PairFrames.of(queries, targets)
         queries, targets = aligned(queries), None if targets is None else aligned(targets)
-    options.matrix.check(queries)
-    if targets is None or targets is queries:
-        targets = queries
-    else:
-        options.matrix.check(targets)
+    sides_given = {id(side): side for side in (queries, targets) if side is not None}.values()
+    has_positions = any(side.has_positions for side in sides_given)
+    for side in () if has_positions else sides_given:
+        options.matrix.check(side)
+    targets = queries if targets is None else targets
     if is_set and len(queries) < 2:
         raise InputError("the set contains only one sequence, so there is no pair: give at least two, or a second file")
     if options.strand != "plus" and not queries.alphabet.has_strands:
@@ -349,7 +358,8 @@ def _prepared(
             f"{named('composition')} {options.composition} uses the residues of whole sequences and does not support "
             f"translated frames: omit it with {named('translate')}"
         )
-    options.check_range(int(max(queries.lengths.max(), targets.lengths.max())))
+    if not has_positions:
+        options.check_range(int(max(queries.lengths.max(), targets.lengths.max())))
     given = Sides(queries, queries.reverse_complement() if options.strand != "plus" else None, targets)
     sides = given.on(options.strand)
     if not options.is_softly_masked:

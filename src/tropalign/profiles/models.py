@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,14 @@ from tropalign.profiles.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Result
+from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.texts import decoded
 
+if TYPE_CHECKING:
+    from tropalign.scoring.position_matrix import PositionMatrix
+
+#: Least probability of a residue in a position matrix: models from elsewhere may have 0.
+LEAST_PROBABILITY = 1e-6
 #: HMMER's marker of a model without calibration.
 NOT_CALIBRATED = np.float32(-99999)
 
@@ -136,6 +142,40 @@ class Model(Result):
         text = self.known_text
         check_outputs([output], [])
         write_to(output, lambda out: out.writelines([text]))
+
+    def position_matrix(self, *, scale: float | None = None) -> PositionMatrix:
+        """Return a position matrix of the match states: ``rint(scale * log2(match / background))``.
+
+        The probabilities are those of the model, with its sequence weights and pseudocounts (Dirichlet mixtures for
+        models of `build_model`); the background is HMMER's, Swiss-Prot 50.8. Transitions are not used.
+
+        Parameters
+        ----------
+        scale
+            Scores per bit; 2 by default, half bits like those of BLOSUM62.
+
+        Returns
+        -------
+        PositionMatrix
+            With the consensus of the model.
+
+        Raises
+        ------
+        InputError
+            The scale is out of range.
+
+        Examples
+        --------
+        >>> model = tropalign.build_model("examples/efp_aligned.fasta", name="EFP")
+        >>> model.position_matrix()
+        <PositionMatrix EFP: 188 positions, protein>
+        """
+        from tropalign.scoring.position_matrix import PositionMatrix, log_odds
+
+        letters = LETTERS[:N_CANONICAL]
+        match = np.maximum(self.match[1:].astype(np.float64), LEAST_PROBABILITY)
+        scores = log_odds(match, BACKGROUND.astype(np.float64), letters, scale, self.name)
+        return PositionMatrix(scores, letters, name=self.name, alphabet=PROTEIN, consensus=self.consensus)
 
     @property
     def known_text(self) -> bytes:

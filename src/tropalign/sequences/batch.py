@@ -112,6 +112,8 @@ class SequenceBatch(Hinted):
     is_sent_once = True
     #: True if the letters stay in a file: a `StoredBatch`.
     is_stored = False
+    #: True if residues score by their position: a `PositionBatch`.
+    has_positions = False
 
     codes: NDArray[np.uint8]
     offsets: NDArray[np.int64]

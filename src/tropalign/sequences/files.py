@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -89,6 +90,8 @@ MOST_LINE = 1 << 28
 _MISTAKEN = {
     b"HMMER": ("a profile HMM", "use it with search or scan, or build models from alignments with build"),
     b"# STOCKHOLM": ("an alignment in Stockholm", "build a model from it with build, or a tree with tree"),
+    b"MEME version": ("a file of motifs", "name its format with --pssm meme in find or pairs"),
+    b"Last position-specific": ("a PSI-BLAST matrix", "name its format with --pssm psiblast in find or pairs"),
     b"#NEXUS": ("a NEXUS file", "convert it to FASTA, or a tree to Newick"),
     b";": ("a comment line of old FASTA files", "remove the lines that begin with ';'"),
 }
@@ -159,6 +162,16 @@ def mistaken(head: bytes, wanted: str) -> str | None:
         if head.startswith(begin):
             return f"this is {what}, not {wanted}: {remedy}"
     return None
+
+
+def check_no_motifs(path: str) -> None:
+    """Raise InputError for a JASPAR file, which begins like FASTA. Streams are not checked."""
+    if not os.path.isfile(path):
+        return
+    with opened(path) as stream:
+        head = stream.read(FIRST_BYTES)
+    if re.match(rb">[^\n]*\n\s*A\s*\[", head):
+        raise InputError("this is a JASPAR file, not FASTA: name its format with --pssm jaspar", file=file_name(path))
 
 
 def is_store(source: Source) -> bool:

@@ -113,7 +113,8 @@ class PairsCommand(PairsOutput):
             n_threads=self.threads,
         )
         task = task_of(options=pair_options, pairs=listed)
-        able = ["cpu"] if targets is not None and targets.is_stored else pair_options.able_devices(devices_of(self))
+        is_stored = targets is not None and targets.is_stored
+        able = ["cpu"] if is_stored else pair_options.able_devices(devices_of(self), task.has_positions)
         devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
         if self.reciprocal and not self.dry_run:  # a forecast is for all pairs
             from tropalign.execution.scheduler import Scheduler
@@ -129,9 +130,21 @@ class PairsCommand(PairsOutput):
     def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[AnySide, AnySide | None]:
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
-        from tropalign.sequences.files import file_name
+        from tropalign.sequences.files import check_no_motifs, file_name
         from tropalign.sequences.reader import in_common_alphabet, without_kind_warnings
 
+        if self.pssm is None and self.queries is not None:
+            check_no_motifs(self.queries)
+        if self.pssm is not None and self.targets is not None:
+            from tropalign.pairwise.positions import of_alphabet
+            from tropalign.scoring.position_files import read_position_matrices
+            from tropalign.scoring.position_matrix import PositionBatch
+            from tropalign.sequences.reader import read_as
+
+            matrices = PositionBatch.of(read_position_matrices(self.queries, self.pssm))
+            with without_kind_warnings():
+                database = read_as(matrices.alphabet, self._database(self.targets, format_name, allowed))
+            return matrices, of_alphabet(matrices, database, file_name(self.targets))
         if self.translate is not None and self.targets is not None:
             from tropalign.pairwise.translated import check_code, side_of
 
@@ -204,7 +217,7 @@ class EmbeddingFiles(Options, group="embeddings"):
                 "{other} needs E-values, which scores of embeddings do not have: use --min-score or --top",
             ),
             **dict.fromkeys(
-                ("gap_open2", "gap_extend2", "end_gap_open", "end_gap_extend", "co_optimal"),
+                ("gap_open2", "gap_extend2", "end_gap_open", "end_gap_extend", "co_optimal", "pssm"),
                 "{other} does not support --embeddings: leave {other} out",
             ),
         },

@@ -29,7 +29,7 @@ from tropalign.pairwise.options import (
 )
 from tropalign.results import MatrixValue
 from tropalign.verbs.runs import RunOptions, header_of
-from tropalign.verbs.sequence_options import AlignmentOptions
+from tropalign.verbs.sequence_options import AlignmentOptions, PositionsOption
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
@@ -119,6 +119,7 @@ class Request:
 
 class PairsOutput(
     AlignmentOptions,
+    PositionsOption,
     TranslationOptions,
     IdentityOptions,
     SelectionOptions,
@@ -273,6 +274,8 @@ class PairsOutput(
         columns = None if wanted is None else shown.names
         if columns and shown.have_significance and self.embeddings is not None:
             self.refuse("bits and E-values need a substitution matrix: leave these columns or --embeddings out")
+        if columns and shown.have_significance and self.pssm is not None:
+            self.refuse("position matrices have no bits and E-values: leave these columns or --pssm out")
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values need local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)

@@ -215,6 +215,40 @@ class LettersOption(Options, group="alignment"):
     )
 
 
+class PositionsOption(Options, group="alignment"):
+    """Position matrices as queries."""
+
+    pssm: str | None = option(
+        default=None,
+        choices=Choices("tropalign.scoring.position_files", "FORMATS"),
+        label="Format of position matrices",
+        needs={"targets": "--pssm aligns position matrices with sequences: name a second file"},
+        excludes=dict.fromkeys(
+            (
+                "matrix",
+                "match",
+                "mismatch",
+                "iupac",
+                "letters",
+                "translate",
+                "mask",
+                "composition",
+                "gap_open2",
+                "end_gap_open",
+                "end_gap_extend",
+                "max_evalue",
+                "min_bits",
+                "db_size",
+                "sum_statistics",
+                "co_optimal",
+            ),
+            "{other} does not support position matrices: leave {other} out, or leave --pssm out",
+        ),
+        help="read the queries as position matrices (PSSMs, motifs) in this format: meme, jaspar, transfac, or "
+        "psiblast (ASCII); by default they are sequences",
+    )
+
+
 #: Options that `read_sequences` accepts under the same names.
 READING = ("strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
 
@@ -271,6 +305,8 @@ class AlignmentOptions(
     free_ends: str | None = None
     end_gap_open: float | None = None
     end_gap_extend: float | None = None
+    #: `PositionsOption` has an option for it.
+    pssm: str | None = None
 
     @property
     def aligned_mode(self) -> ModeName:
@@ -299,7 +335,8 @@ class AlignmentOptions(
             match = usual if self.match is None else self.match
             mismatch = unusual if self.mismatch is None else self.mismatch
             matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC[0])
-        usual_gap = Gap(*self.nucleotide_gap) if is_nucleotide and self.nucleotide_gap is not None else None
+        has_own_gap = is_nucleotide and self.nucleotide_gap is not None and self.pssm is None
+        usual_gap = Gap(*self.nucleotide_gap) if has_own_gap and self.nucleotide_gap is not None else None
         matrix, gap = default_scoring(alphabet, matrix, usual_gap)
         return matrix, Gap(
             gap.open if self.gap_open is None else self.gap_open,
