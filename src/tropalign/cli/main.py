@@ -60,17 +60,19 @@ class _Light:
     so child processes are not affected. A number of threads that the user sets is respected.
     """
 
-    def __init__(self) -> None:
-        self._spared = dict(SPARED)
-
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec for these modules, once."""
-        spared = self._spared.pop(name, None)
-        spec = importlib.util.find_spec(name) if spared else None
-        if spared and spec is not None and spec.loader is not None:
-            spec.loader.exec_module = _lightly(spec.loader.exec_module, spared)  # type: ignore[assignment,method-assign]
+        """Return the spec for these modules; NumPy is the last one."""
+        if name not in SPARED:
+            return None
+        place = sys.meta_path.index(self)
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if name != "numpy":
+            sys.meta_path.insert(place, self)
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module = _lightly(spec.loader.exec_module, SPARED[name])  # type: ignore[assignment,method-assign]
         return spec
 
 
