@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
+from functools import lru_cache
 
-#: What to write, by class or package and by guessed name. "[]", "len" and "[name]" are indexing, ``len()`` and indexing
-#: by a name. The file has a row per hint: owner, names separated by blanks, and the hint, with ``{}`` for the name.
-HINTS: dict[str, dict[str, str]] = {}
-for _line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]:
-    _owner, _names, _hint = _line.split("\t")
-    HINTS.setdefault(_owner, {}).update({name: _hint.replace("{}", name) for name in _names.split()})
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@lru_cache(maxsize=1)
+def hints() -> dict[str, dict[str, str]]:
+    """Return what to write, by class or package and by guessed name.
+
+    "[]", "len" and "[name]" are indexing, ``len()`` and indexing by a name. The file has a row per hint: owner, names
+    separated by blanks, and the hint, with ``{}`` for the name.
+    """
+    found: dict[str, dict[str, str]] = {}
+    with open(f"{os.path.splitext(__file__)[0]}.tsv", encoding="utf-8") as file:
+        for line in file.read().splitlines()[1:]:
+            owner, names, hint = line.split("\t")
+            found.setdefault(owner, {}).update({name: hint.replace("{}", name) for name in names.split()})
+    return found
 
 
 class Hinted:
@@ -51,4 +63,4 @@ class Single(Hinted):
 
 def hint_for(owner: object, name: str) -> str | None:
     """Return what to write instead of a guessed name, if a class of this object has a hint."""
-    return next((hint for kind in type(owner).__mro__ if (hint := HINTS.get(kind.__name__, {}).get(name))), None)
+    return next((hint for kind in type(owner).__mro__ if (hint := hints().get(kind.__name__, {}).get(name))), None)

@@ -10,11 +10,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
 from importlib import _bootstrap, import_module
-from typing import Any
 
-from tropalign.guesses import HINTS
+from tropalign.guesses import hints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 #: Packages whose loading delays a fork: those that tropalign loads on first use, not the user's own.
 AWAITED = sys.stdlib_module_names | {
@@ -65,7 +68,7 @@ def lazy(
         if name in modules.split():
             return import_module(f"{package}.{name}")
         if name not in home_of:
-            hint = HINTS.get(package, {}).get(name)
+            hint = hints().get(package, {}).get(name)
             raise AttributeError(f"module {package!r} has no attribute {name!r}{f': write {hint}' if hint else ''}")
         value = getattr(import_module(f"{root or package}.{home_of[name]}"), name)
         setattr(sys.modules[package], name, value)

@@ -9,7 +9,7 @@ from oracles.pairwise import align as by_definition
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.scoring.scores import IUPAC
+from tropalign.sequences.alphabet import IUPAC_RULES
 
 STANDS_FOR = {
     **{letter: letter for letter in "ACGT"},
@@ -33,7 +33,7 @@ def sequences(data):
     return ta.read_sequences(data / "iupac.fasta")
 
 
-@pytest.mark.parametrize("iupac", IUPAC)
+@pytest.mark.parametrize("iupac", IUPAC_RULES)
 def test_every_pair_of_letters(iupac):
     scores = matrix(iupac)
     for one in STANDS_FOR:
@@ -89,7 +89,7 @@ def defined(one, other, iupac, mode):
 
 
 @pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
-@pytest.mark.parametrize("iupac", IUPAC)
+@pytest.mark.parametrize("iupac", IUPAC_RULES)
 def test_alignments_by_definition(sequences, mode, iupac, isa):
     """Also of sequences that hardly differ, for which there are bands and wavefronts."""
     rng = np.random.default_rng(11)
@@ -112,7 +112,7 @@ def test_the_command_line(tmp_path, capsys):
     path = tmp_path / "two.fa"
     path.write_text(">a\nACGTRCGTN\n>b\nACGTACGTC\n")
     scores = []
-    for words in ([], *(["--iupac", iupac] for iupac in IUPAC), ["--iupac", "match", "--match", "1.5"]):
+    for words in ([], *(["--iupac", iupac] for iupac in IUPAC_RULES), ["--iupac", "match", "--match", "1.5"]):
         assert main(["pairs", str(path), "--mode", "global", "--alphabet", "nucleotide", "-q", *words]) == 0
         out = capsys.readouterr().out
         scores.append(out.splitlines()[-1].split("\t")[2])

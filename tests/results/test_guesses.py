@@ -18,9 +18,10 @@ import pyhmmer
 import pytest
 
 import tropalign
-from tropalign.guesses import HINTS
+from tropalign.guesses import hints
 
 OTHER = tropalign.trees.parse_tree("((A:1,C:2):0.5,B:3,D:4);")
+HINTS = hints()
 ROWS = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV-LAW", "MKVILA-"])
 
 

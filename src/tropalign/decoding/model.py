@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from tropalign.decoding.model_base import (
     MOST_STATES,
-    PARTS,
     Counts,
     FitOptions,
     ModelCalls,
-    PartName,
     checked_probabilities,
     checked_report,
     checked_symbols,
@@ -26,6 +24,7 @@ from tropalign.decoding.model_base import (
     sampled,
 )
 from tropalign.decoding.observations import MOST_BYTE_SYMBOLS, Reader, letter_codes
+from tropalign.decoding.options import PARTS, PartName
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
 from tropalign.resources.limits import resolve_threads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.arrays import is_masked
 from tropalign.decoding.observations import Observations
+from tropalign.decoding.options import PARTS, PartName
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.properties import cached_property
@@ -22,8 +23,6 @@ from tropalign.resources.numbers import whole_number
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
 
-PartName = Literal["start", "transition", "emission"]
-PARTS = get_args(PartName)
 #: Log-likelihoods of sequences, and the expected counts of starts, steps and symbols (a row per symbol).
 Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 

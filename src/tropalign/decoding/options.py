@@ -12,6 +12,9 @@ from tropalign.resources.numbers import decimal_number, whole_number
 Way = Literal["viterbi", "posterior"]
 #: Ways to choose the label of a position: that of the best path's state, or the one with the highest posterior.
 WAYS = get_args(Way)
+PartName = Literal["start", "transition", "emission"]
+#: Parts of a model.
+PARTS = get_args(PartName)
 
 
 class CutOptions(Options, group="segments"):

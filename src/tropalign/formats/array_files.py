@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.errors import InputError, TropalignError, damage
 from tropalign.formats.format import Codec, Header
 
@@ -82,6 +83,13 @@ def result_format(
         _write(out, {**_about(kind, header), **notes, **own_notes}, streams | _known(own_arrays))
 
     return Codec(encode, assemble, is_binary=True, needs_all=True, **more)
+
+
+def batch_packed(batch: Any, prefix: str) -> Packed:
+    """Pack sequences as notes and arrays: names and letters, which shards also have."""
+    notes: dict[str, Any] = {"alphabet": batch.alphabet.saved, "names": list(batch.names)}
+    arrays = {f"{prefix}.letters": batch.letters, f"{prefix}.offsets": ragged.offsets_of(batch.lengths)}
+    return {prefix: notes}, arrays
 
 
 def write_whole(kind: str, out: IO[bytes], header: Header, packed: Packed) -> None:

@@ -91,13 +91,6 @@ def _result(packed: Packed) -> Result:
     return _KINDS[notes["kind"]](notes, arrays)
 
 
-def batch_packed(batch: Any, prefix: str) -> Packed:
-    """Pack sequences as notes and arrays: names and letters, which shards also have."""
-    notes: dict[str, Any] = {"alphabet": batch.alphabet.saved, "names": list(batch.names)}
-    arrays = {f"{prefix}.letters": batch.letters, f"{prefix}.offsets": ragged.offsets_of(batch.lengths)}
-    return {prefix: notes}, arrays
-
-
 def _batch(notes: dict[str, Any], arrays: Arrays, prefix: str) -> SequenceBatch:
     about = notes[prefix]
     alphabet, letters = alphabet_saved(about["alphabet"]), _vector(arrays, f"{prefix}.letters", np.uint8)

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from tropalign.errors import UsageError, did_you_mean, named
@@ -126,22 +125,6 @@ AMOUNT = number(0, 1e9)
 TEXT = Kind("text", str)
 
 
-class Choices:
-    """Allowed values of an option, imported only when they are needed.
-
-    `module` and `name` locate a dict (its keys are the values) or a sequence; `more` are values in front of these.
-    """
-
-    def __init__(self, module: str, name: str, *more: str) -> None:
-        self._module, self._name, self._more = module, name, more
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._more, *getattr(import_module(self._module), self._name)))
-
-    def __contains__(self, word: object) -> bool:
-        return word in tuple(self)
-
-
 T = TypeVar("T")
 #: An error of two options that exclude each other.
 EXCLUSIVE = "{this} and {other} exclude each other: give one of them"
@@ -243,7 +226,7 @@ class Option:
     label: str = ""
     flags: tuple[str, ...] | None = None
     kind: Kind | None = None
-    choices: Collection[str] | Choices | None = None
+    choices: Collection[str] | None = None
     metavar: str | None = None
     many: Literal["+", "*", "?", "...", "append"] | None = None
     group: str = ""
@@ -294,7 +277,7 @@ def option(
     default: T,
     help: str = "",
     kind: Kind | None = None,
-    choices: Collection[str] | Choices | None = None,
+    choices: Collection[str] | None = None,
     role: Literal["value", "machine", "private"] = "value",
     kw_only: bool = True,
     **more: Any,

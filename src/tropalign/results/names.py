@@ -1,4 +1,4 @@
-"""Names of output formats, for type checkers; the registry of formats defines them."""
+"""Values of options, and names of output formats; the registry of formats defines the formats."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ N_NUMBERED = 5
 #: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for; or pairs with N, or
 #: X in proteins, do not count.
 AmbiguousRule = Literal["differ", "match", "ignore"]
+#: Models that convert differing residues to a distance.
+DistanceModel = Literal["identity", "kimura", "jc69", "k2p"]
+#: Columns that distances leave out: those with a gap in one of the two rows, or in any row.
+ColumnRule = Literal["pairwise", "complete"]
+#: Ways to make a tree from distances.
+TreeMethod = Literal["nj", "upgma", "wpgma"]
+#: Treatment of negative branch lengths.
+NegativeRule = Literal["keep", "zero", "error"]
+#: Splits of a consensus of trees.
+ConsensusRule = Literal["majority", "strict"]
 #: Quality of a residue that several reads have: that of their mean error probability, or the highest one.
 Quality = Literal["mean", "max"]
 

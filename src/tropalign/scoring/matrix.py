@@ -16,10 +16,8 @@ from tropalign.errors import ScoringError, TropalignWarning, named, shown
 from tropalign.properties import cached, cached_property
 from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
 from tropalign.scoring.scores import (
-    IUPAC,
     MOST,
     N_CODES,
-    IupacRule,
     by_code,
     factor_of,
     is_match_mismatch,
@@ -29,7 +27,15 @@ from tropalign.scoring.scores import (
     number,
     stand_in_of,
 )
-from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters
+from tropalign.sequences.alphabet import (
+    IUPAC_RULES,
+    NUCLEOTIDE,
+    PROTEIN,
+    Alphabet,
+    IupacRule,
+    alphabet_of,
+    alphabet_of_letters,
+)
 from tropalign.sequences.batch import SequenceBatch
 
 
@@ -356,8 +362,8 @@ class SubstitutionMatrix:
         (5, -4, 5, 5)
         """
         match, mismatch = number(match, "the match score", MOST), number(mismatch, "the mismatch score", MOST)
-        if not isinstance(iupac, str) or iupac not in IUPAC:
-            raise ScoringError(f"iupac {iupac!r} is not one of {', '.join(IUPAC)}")
+        if not isinstance(iupac, str) or iupac not in IUPAC_RULES:
+            raise ScoringError(f"iupac {iupac!r} is not one of {', '.join(IUPAC_RULES)}")
         alphabet = alphabet_of(alphabet)
         letters, values = alphabet.letters, matched(alphabet, match, mismatch, iupac)
         name = f"match {match} mismatch {mismatch}" + (f" iupac {iupac}" if iupac != "mismatch" else "")

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from math import gcd, isfinite
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import ScoringError
-from tropalign.sequences.alphabet import Alphabet
+from tropalign.sequences.alphabet import Alphabet, IupacRule
 
 #: Scores and costs are integer multiples of 1 / PARTS: four decimals.
 PARTS = 10_000
@@ -117,9 +117,6 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
 N_CODES = 32
 #: Largest score in magnitude: beyond it, sums over a hundred thousand residues would be out of range anyway.
 MOST = 1_000_000
-#: Scores of ambiguous letters for match and mismatch scores.
-IupacRule = Literal["mismatch", "zero", "match"]
-IUPAC = get_args(IupacRule)
 
 
 def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
@@ -23,6 +23,9 @@ UNKNOWN = 255
 MOST_LETTERS = 31
 #: Gap characters of alignments. Unaligned sequences must not contain them.
 GAP_LETTERS = "-._~"
+#: Scores of ambiguous letters for match and mismatch scores.
+IupacRule = Literal["mismatch", "zero", "match"]
+IUPAC_RULES = get_args(IupacRule)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,20 +21,17 @@ from tropalign.execution.task import CostList, Progress, Tile, checked_progress,
 from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads, whole_number
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.names import ColumnRule, DistanceModel, TreeMethod
 from tropalign.results.tree import Tree, resupported
 from tropalign.trees.distances import (
     SATURATED,
-    GapRule,
-    ModelName,
     alignment_of,
     checked_model,
     compared_codes,
 )
 from tropalign.trees.joining import require_memory
 
-#: Ways to make a tree from distances.
-MethodName = Literal["nj", "upgma", "wpgma"]
-METHODS = get_args(MethodName)
+METHODS = get_args(TreeMethod)
 #: Value of `n_samples` that draws samples until support has settled.
 AUTO: Final = "auto"
 #: Lengths below this share of the longest one count as 0.
@@ -48,9 +45,9 @@ def with_support(
     alignment: MultipleAlignment,
     n_samples: int | Literal["auto"] = 100,
     *,
-    method: MethodName = "nj",
-    model: ModelName | None = None,
-    gaps: GapRule = "pairwise",
+    method: TreeMethod = "nj",
+    model: DistanceModel | None = None,
+    gaps: ColumnRule = "pairwise",
     seed: int = 0,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -147,7 +144,7 @@ def sample_counts(
     *,
     method: str,
     model: str | None,
-    gaps: GapRule,
+    gaps: ColumnRule,
     seed: int,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -168,7 +165,7 @@ def _source(
     alignment: MultipleAlignment,
     method: str,
     model: str | None,
-    gaps: GapRule,
+    gaps: ColumnRule,
     seed: int,
     n_threads: int,
     memory_bytes: int | None,
@@ -234,7 +231,7 @@ def _settled(
 
 
 def supported(
-    tree: Tree, counts: NDArray[np.integer], n_samples: int, alignment: MultipleAlignment, gaps: GapRule
+    tree: Tree, counts: NDArray[np.integer], n_samples: int, alignment: MultipleAlignment, gaps: ColumnRule
 ) -> Tree:
     """Return the tree with support from sample counts; a tree of three taxa has no branch that needs support.
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.task import checked_progress
+from tropalign.results.names import ConsensusRule
 from tropalign.results.tree import DIGITS, Tree
 from tropalign.trees.splits import branches_of, check_tree, label_of, numbers_of, sides_of, taxa_problem
 
-#: Splits of a consensus.
-ConsensusRule = Literal["majority", "strict"]
 CONSENSUS = get_args(ConsensusRule)
 
 

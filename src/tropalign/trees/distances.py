@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.names import ColumnRule, DistanceModel
 from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.files import Source, file_name
@@ -29,12 +30,8 @@ from tropalign.trees.joining import pair_at, require_memory
 if TYPE_CHECKING:
     from tropalign.sequences.batch import Sequences
 
-#: Models that convert differing residues to a distance.
-ModelName = Literal["identity", "kimura", "jc69", "k2p"]
-MODELS = get_args(ModelName)
-#: Columns to skip: those with a gap in one of the two rows, or in any row.
-GapRule = Literal["pairwise", "complete"]
-GAPS = get_args(GapRule)
+MODELS = get_args(DistanceModel)
+GAPS = get_args(ColumnRule)
 #: Distance for sequences that differ more than a model allows, as in CLUSTAL W: ten changes per residue.
 SATURATED = 10.0
 #: Memory per character of an alignment while it is converted to codes.
@@ -45,9 +42,9 @@ NOT_COMPARED = 0x80
 
 def alignment_distances(
     alignment: MultipleAlignment | os.PathLike[str],
-    model: ModelName | None = None,
+    model: DistanceModel | None = None,
     *,
-    gaps: GapRule = "pairwise",
+    gaps: ColumnRule = "pairwise",
     n_threads: int = 0,
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -110,7 +107,7 @@ def alignment_distances(
 
 def pair_distances(
     sequences: Sequences,
-    model: ModelName | None = None,
+    model: DistanceModel | None = None,
     *,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -172,7 +169,7 @@ def pair_distances(
     return counted_distances(sequences, chosen, compared, equal)
 
 
-def unaligned_model(model: ModelName | None, alphabet: Alphabet) -> ModelName:
+def unaligned_model(model: DistanceModel | None, alphabet: Alphabet) -> DistanceModel:
     """Return the model for unaligned sequences. Raises UsageError if the model needs an alignment."""
     if model is None:
         model = "jc69" if alphabet.complement else "kimura"
@@ -206,7 +203,7 @@ def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAl
     return MultipleAlignment.from_rows(names, letters, kind)
 
 
-def checked_model(model: Any, alphabet: Alphabet) -> ModelName:
+def checked_model(model: Any, alphabet: Alphabet) -> DistanceModel:
     """Return the model, or the default of an alphabet. Raises UsageError for an unknown model or a wrong alphabet."""
     is_nucleotide = bool(alphabet.complement)
     if model is None:
@@ -221,10 +218,10 @@ def checked_model(model: Any, alphabet: Alphabet) -> ModelName:
         raise UsageError(
             f"distances {model} are for nucleotides, but the sequences are proteins: choose kimura or identity"
         )
-    return cast(ModelName, model)
+    return cast(DistanceModel, model)
 
 
-def compared_codes(family: MultipleAlignment, gaps: GapRule, file: str | None = None) -> NDArray[np.uint8]:
+def compared_codes(family: MultipleAlignment, gaps: ColumnRule, file: str | None = None) -> NDArray[np.uint8]:
     """Return codes of the residues to compare, 128 elsewhere, uint8, shape (n_rows, n_columns).
 
     Raises InputError if there are fewer than two rows or no column is left, UsageError if `gaps` does not exist.

@@ -17,6 +17,7 @@ from tropalign.errors import InputError, UsageError, said
 from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import default_budget, require
 from tropalign.resources.numbers import checked_memory
+from tropalign.results.names import NegativeRule
 from tropalign.results.tree import DIGITS, Tree, tree_of_joins
 
 #: Allowed relative difference between the two halves of a square.
@@ -122,7 +123,6 @@ def pair_at(place: int, n: int) -> tuple[int, int]:
 RulesName = Literal["tropalign", "clustalw"]
 RULES = get_args(RulesName)
 #: Treatment of negative lengths.
-NegativeRule = Literal["keep", "zero", "error"]
 NEGATIVE = get_args(NegativeRule)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tropalign.verbs.command import Command
 
@@ -39,4 +39,5 @@ VERBS = tuple(HOMES)
 def declared(name: str) -> type[Command]:
     """Return the verb of this name. Raises KeyError if it does not exist."""
     module, _, word = HOMES[name].partition(":")
-    return cast("type[Command]", getattr(import_module(module), word))
+    found: type[Command] = getattr(import_module(module), word)
+    return found

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tropalign.decoding.options import DecodeOptions, SegmentOptions
+from tropalign.decoding.options import PARTS, DecodeOptions, PartName, SegmentOptions
 from tropalign.formats.registry import format_names
-from tropalign.options.option import AMOUNT, Choices, Options, again, input_file, option, output_file, whole
+from tropalign.options.option import AMOUNT, Options, again, input_file, option, output_file, whole
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.runs import (
     SEQUENCE_FILES,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tropalign.decoding.decode_task import Contents
     from tropalign.decoding.decoding import Decoder
     from tropalign.decoding.model import HMM
-    from tropalign.decoding.model_base import PartName
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
     from tropalign.sequences.blocks import SequenceBlock
@@ -78,7 +77,7 @@ class TrainingOptions(Options, group="training", needs="fit"):
     )
     fix: list[PartName] | None = option(
         default=None,
-        choices=Choices("tropalign.decoding.model_base", "PARTS"),
+        choices=PARTS,
         many="append",
         label="Keep fixed",
         help="keep this part of the model unchanged; may be repeated (default: none)",

@@ -12,7 +12,6 @@ from tropalign.errors import shown
 from tropalign.options.option import (
     DECIMAL,
     TEXT,
-    Choices,
     Kind,
     Options,
     again,
@@ -22,7 +21,7 @@ from tropalign.options.option import (
     whole,
 )
 from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
-from tropalign.sequences.alphabet import own_alphabet
+from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, own_alphabet
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.scoring.scores import IupacRule
     from tropalign.sequences import Alphabet, SequenceBatch
 
 #: Scores of a match and a mismatch if only the other one is given.
@@ -79,7 +77,7 @@ class ScoringOptions(Options, group="alignment"):
     )
     iupac: IupacRule | None = option(
         default=None,
-        choices=Choices("tropalign.scoring.scores", "IUPAC"),
+        choices=IUPAC_RULES,
         label="Ambiguous nucleotides",
         help="scores of ambiguous nucleotides without a matrix, such as R and A or N and C: mismatch (default; N "
         "scores 0), zero (as in vsearch), or match (if both may be the same residue)",
@@ -153,7 +151,7 @@ class SequenceOptions(Options, group="alignment"):
 
     alphabet: str = option(
         default="auto",
-        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        choices=("auto", *ALPHABETS),
         is_common=True,
         help="alphabet of the sequences (default: detected from their letters)",
     )
@@ -262,8 +260,6 @@ class SequenceCommand(Command, SequenceOptions):
     @property
     def chosen_alphabet(self) -> Alphabet | None:
         """The alphabet of --letters or --alphabet; None if it is detected."""
-        from tropalign.sequences.alphabet import ALPHABETS
-
         return ALPHABETS.get(self.alphabet) if self.letters is None else own_alphabet(self.letters)
 
     def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
@@ -322,7 +318,6 @@ class AlignmentOptions(
     def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
         """Return the requested matrix and gap cost, else those of the alphabet."""
         from tropalign.scoring import Gap, SubstitutionMatrix, default_scoring
-        from tropalign.scoring.scores import IUPAC
 
         matrix: SubstitutionMatrix | None = None
         is_nucleotide = alphabet.match_mismatch is not None
@@ -334,7 +329,7 @@ class AlignmentOptions(
             usual, unusual = self.match_mismatch
             match = usual if self.match is None else self.match
             mismatch = unusual if self.mismatch is None else self.mismatch
-            matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC[0])
+            matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC_RULES[0])
         has_own_gap = is_nucleotide and self.nucleotide_gap is not None and self.pssm is None
         usual_gap = Gap(*self.nucleotide_gap) if has_own_gap and self.nucleotide_gap is not None else None
         matrix, gap = default_scoring(alphabet, matrix, usual_gap)

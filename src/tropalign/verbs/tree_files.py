@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import time
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from tropalign.errors import counted
-from tropalign.options.option import TEXT, Choices, Kind, Options, again, input_file, option, output_file, whole
+from tropalign.options.option import TEXT, Kind, Options, again, input_file, option, output_file, whole
+from tropalign.results.names import ColumnRule, ConsensusRule, DistanceModel, NegativeRule, TreeMethod
 from tropalign.verbs.command import Command, naming
 from tropalign.verbs.runs import (
     ClusterOptions,
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.sequences import SequenceBatch
     from tropalign.trees import Tree, TreeComparisons
-    from tropalign.trees.bootstrap import MethodName
-    from tropalign.trees.consensus import ConsensusRule
-    from tropalign.trees.distances import GapRule, ModelName
-    from tropalign.trees.joining import NegativeRule
 
 
 #: Bytes of memory for trees, per byte of their text.
@@ -77,15 +74,15 @@ class DistanceOptions(Options, group="distances"):
         is_common=True,
         help="the input is unaligned sequences: align every pair of them",
     )
-    distances: ModelName | None = option(
+    distances: DistanceModel | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "MODELS"),
+        choices=get_args(DistanceModel),
         label="Distance model",
         help="distance model (default: kimura for proteins; k2p for nucleotides, jc69 with --unaligned)",
     )
-    gaps: GapRule | None = option(
+    gaps: ColumnRule | None = option(
         default=None,
-        choices=Choices("tropalign.trees.distances", "GAPS"),
+        choices=get_args(ColumnRule),
         label="Columns with gaps",
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
@@ -98,9 +95,9 @@ class DistanceOptions(Options, group="distances"):
 class TreeOptions(Options, group="tree"):
     """Construction and root of the tree."""
 
-    method: MethodName = option(
+    method: TreeMethod = option(
         default="nj",
-        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        choices=get_args(TreeMethod),
         excludes={
             "negative": "--negative applies to neighbour joining and tree files, because {this} gives no negative "
             "lengths: leave it out"
@@ -127,7 +124,7 @@ class TreeOptions(Options, group="tree"):
     )
     negative: NegativeRule | None = option(
         default=None,
-        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        choices=get_args(NegativeRule),
         label="Negative branch lengths",
         help="treatment of negative branch lengths, also of tree files (default: keep)",
     )
@@ -153,7 +150,7 @@ class ComparisonOptions(Options, group="several trees"):
 
     consensus: ConsensusRule | None = option(
         default=None,
-        choices=Choices("tropalign.trees.consensus", "CONSENSUS"),
+        choices=get_args(ConsensusRule),
         label="Consensus of the trees",
         help="replace the trees of a file by their consensus: the splits that more than half of them have (majority) "
         "or all have (strict), with the percentage of trees as support",

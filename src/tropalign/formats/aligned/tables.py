@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.array_files import Packed, needs_pyarrow, result_format
+from tropalign.formats.array_files import Packed, batch_packed, needs_pyarrow, result_format
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.formats.saved_results import batch_packed
 from tropalign.results import rows
 from tropalign.results.multiple import MultipleAlignment
 

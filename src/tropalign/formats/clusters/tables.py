@@ -8,10 +8,9 @@ from itertools import groupby
 import numpy as np
 
 from tropalign.errors import InputError, shown
-from tropalign.formats.array_files import Packed, result_format
+from tropalign.formats.array_files import Packed, batch_packed, result_format
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names, fasta_headers

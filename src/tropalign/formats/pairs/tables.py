@@ -16,11 +16,10 @@ from typing import Any, cast
 import numpy as np
 
 from tropalign.arrays import distinct
-from tropalign.formats.array_files import Packed, result_format
+from tropalign.formats.array_files import Packed, batch_packed, result_format
 from tropalign.formats.format import Codec, Concatenated, Header, row_blocks
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.saved_results import batch_packed
 from tropalign.results import nucleotides, rows
 from tropalign.results.aligned_pairs import arrays_of
 from tropalign.results.alignments import AlignmentTable, empty_table
