@@ -21,7 +21,6 @@ SIGNATURES = {
     "transfac": ("TRANSFAC", r"(AC|ID|VV|XX|NA|DE|P0|PO)(  |\t|\n)"),
     "psiblast": ("PSI-BLAST ASCII matrix", r"Last position-specific scoring matrix computed"),
 }
-FORMATS = tuple(SIGNATURES)
 #: Largest file.
 MOST_BYTES = 1 << 28
 #: Number of sites of MEME's motifs that give none.
@@ -65,7 +64,7 @@ def read_position_matrices(path: Any, format: str, *, scale: float | None = None
     [<PositionMatrix MA1: 2 positions, nucleotide>]
     """
     if format not in SIGNATURES:
-        raise UsageError(f"{format!r} is not a format of position matrices: use one of {', '.join(FORMATS)}")
+        raise UsageError(f"{format!r} is not a format of position matrices: use one of {', '.join(SIGNATURES)}")
     file = file_name(path)
     text = read_text(path, MOST_BYTES)
     found = next((name for name, (_, begin) in SIGNATURES.items() if re.match(rf"\s*{begin}", text)), None)

@@ -23,6 +23,8 @@ UNKNOWN = 255
 MOST_LETTERS = 31
 #: Gap characters of alignments. Unaligned sequences must not contain them.
 GAP_LETTERS = "-._~"
+#: Formats of files of position matrices.
+PositionFormat = Literal["meme", "jaspar", "transfac", "psiblast"]
 #: Scores of ambiguous letters for match and mismatch scores.
 IupacRule = Literal["mismatch", "zero", "match"]
 IUPAC_RULES = get_args(IupacRule)

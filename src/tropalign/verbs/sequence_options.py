@@ -21,7 +21,7 @@ from tropalign.options.option import (
     whole,
 )
 from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
-from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, own_alphabet
+from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, PositionFormat, own_alphabet
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
 
@@ -216,9 +216,9 @@ class LettersOption(Options, group="alignment"):
 class PositionsOption(Options, group="alignment"):
     """Position matrices as queries."""
 
-    pssm: str | None = option(
+    pssm: PositionFormat | None = option(
         default=None,
-        choices=Choices("tropalign.scoring.position_files", "FORMATS"),
+        choices=get_args(PositionFormat),
         label="Format of position matrices",
         needs={"targets": "--pssm aligns position matrices with sequences: name a second file"},
         excludes=dict.fromkeys(
