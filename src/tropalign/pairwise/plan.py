@@ -129,7 +129,8 @@ class Grid:
         query = np.repeat(rows, counts)
         # The first pair of a row is with target 0; in a triangle, with the row's successor.
         shift = self._begin[rows] - (rows + 1 if self._form == "triangle" else 0)
-        column = np.arange(begin, end) - np.repeat(shift, counts)
+        column = np.repeat(-shift, counts)
+        column += np.arange(begin, end)
         if self._form == "no diagonal":
             column += column >= query
         return query, column
