@@ -70,12 +70,9 @@ class LocalMaxima {
             for (int inner = 0; inner < n_inner; ++inner) {
                 const int group = Mirrored ? inner : outer, part = Mirrored ? outer : inner;
                 const V maximum = maxima_[static_cast<size_t>(group) * parts_ + part];
-                for (uint64_t bits = widened(gt_bits<T, B>(maximum, below)) & open; bits;) {
-                    const int l = __builtin_ctzll(bits) / kBits;
-                    const uint64_t lane = ((uint64_t{2} << (kBits - 1)) - 1) << (l * kBits);
-                    search<Mirrored>(values, part * kRows, group * kColumns, l, found & lane);
-                    bits &= ~lane, found |= lane;
-                }
+                const uint64_t here = widened(gt_bits<T, B>(maximum, below)) & open;
+                if (here) search<Mirrored>(values, part * kRows, group * kColumns, below, here, found);
+                found |= here;
             }
             open &= ~found;
         }
@@ -84,18 +81,25 @@ class LocalMaxima {
   private:
     static constexpr int kBits = Lanes<T, B>::bits_per_lane;
 
-    /// Search a part for lane l's best score; `known`: the score was found in an earlier part.
+    /// Search a part for the best scores of the lanes in `left`, which are above `below`. Those in `known` were found
+    /// in an earlier part.
     template <bool Mirrored>
-    void search(const V *values, int row0, int j, int l, bool known) {
-        const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;
+    void search(const V *values, int row0, int j, V below, uint64_t left, uint64_t known) {
+        const V *from = values + static_cast<ptrdiff_t>(j) * m_ + row0;
         const int rows = std::min(kRows, m_ - row0);
         for (int outer = 0; outer < (Mirrored ? rows : kColumns); ++outer)
             for (int inner = 0; inner < (Mirrored ? kColumns : rows); ++inner) {
                 const int i = Mirrored ? outer : inner, c = Mirrored ? inner : outer;
-                if (from[(static_cast<ptrdiff_t>(c) * m_ + i) * L] != score[l]) continue;
-                if (!known || ends_before<Mirrored>(row0 + i, j + c, row[l], column[l]))
-                    row[l] = row0 + i, column[l] = j + c;
-                return;
+                uint64_t here = widened(gt_bits<T, B>(from[static_cast<ptrdiff_t>(c) * m_ + i], below)) & left;
+                left &= ~here;
+                while (here) {
+                    const int l = __builtin_ctzll(here) / kBits;
+                    const uint64_t lane = ((uint64_t{2} << (kBits - 1)) - 1) << (l * kBits);
+                    if (!(known & lane) || ends_before<Mirrored>(row0 + i, j + c, row[l], column[l]))
+                        row[l] = row0 + i, column[l] = j + c;
+                    here &= ~lane;
+                }
+                if (!left) return;
             }
     }
 
