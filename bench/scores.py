@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tables of scores and embeddings: speed beside a loop of numba and NumPy's products, and accuracy.
+"""Tables of scores, embeddings and peptides: speed beside numba, NumPy's products and parasail, and accuracy.
 
     python bench/scores.py                   writes docs/benchmarks/scores.md
     python bench/scores.py --data DIR        also accuracy; DIR has reference alignments as FASTA (BAliBASE's RV11)
 
-One thread and processor time, medians of three loops of at least 0.3 s. Peer: pip install numba.
+One thread and processor time, medians of three loops of at least 0.3 s. Peers: pip install numba parasail. A C++
+compiler for the bare recurrence.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from absent import absent, paragraph
+from bare import bare_of
 from machine import measured_isas, processor
 from tables import publish, table, wrap
 
@@ -30,6 +33,10 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "scores.
 GAP = ta.Gap(11, 1)
 #: Embeddings: vectors of this many numbers.
 WIDTH = 1024
+#: Random peptides of 10 to 20 residues, all pairs: how many, by report.
+PEPTIDES = {"score": 20_000, "alignment": 4_000}
+#: Pairs that parasail aligns.
+PARASAIL_PAIRS = 2_000
 #: Weights of neighbours in the smoothed scores, and the share of smoothed scores.
 WINDOW, SHARE = (0.25, 0.5, 0.25), 0.5
 
@@ -103,6 +110,61 @@ def speeds() -> dict[str, float]:
     return found
 
 
+def peptides() -> dict[str, float]:
+    """Nanoseconds per pair of each case, parasail's, and the mean cells per pair."""
+    random = np.random.default_rng(3)
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    lengths = random.integers(10, 21, max(PEPTIDES.values()))
+    texts = ["".join(random.choice(letters, n)) for n in lengths]
+    found = {}
+    for report, count in PEPTIDES.items():
+        batch = ta.SequenceBatch.from_strings(texts[:count], alphabet=ta.PROTEIN)
+        for mode in ("local", "global"):
+            options = {"mode": mode, "report": report, "n_threads": 1, "device": "cpu"}
+
+            def run(batch=batch, options=options) -> int:
+                return sum(len(part) for part in ta.align_all(batch, gap=GAP, matrix="BLOSUM62", **options))
+
+            found[f"{mode} {report}"] = 1e9 * seconds_of(run) / (count * (count - 1) / 2)
+    if not absent(modules={"parasail": "parasail"}):
+        import parasail
+
+        pairs = list(zip(texts[:PARASAIL_PAIRS], texts[PARASAIL_PAIRS : 2 * PARASAIL_PAIRS], strict=True))
+        for mode, kind in (("local", "sw"), ("global", "nw")):
+            for report, how in (("score", "striped_sat"), ("alignment", "trace_striped_sat")):
+                align = getattr(parasail, f"{kind}_{how}")
+
+                def one_by_one(align=align, report=report) -> None:
+                    for a, b in pairs:
+                        result = align(a, b, 12, 1, parasail.blosum62)
+                        _ = result.cigar.decode if report == "alignment" else result.score
+
+                found[f"parasail {mode} {report}"] = 1e9 * seconds_of(one_by_one) / PARASAIL_PAIRS
+    return {**found, "cells": float(lengths.mean()) ** 2}
+
+
+def peptide_lines(by_isa: dict[str, dict[str, float]], bare: dict[str, dict[str, float | str]]) -> list[str]:
+    """The section of peptides: nanoseconds per pair, and the share of the bare recurrence that scores reach."""
+    rows = []
+    for mode in ("local", "global"):
+        for report in PEPTIDES:
+            row = [mode, report]
+            for isa, found in by_isa.items():
+                took, text = found[f"{mode} {report}"], f"{found[f'{mode} {report}']:.0f}"
+                limit = bare[isa].get(f"{mode} score")
+                if report == "score" and isinstance(limit, float):
+                    text += f" ({100 * found['cells'] / took / limit:.0f} %)"
+                row.append(text)
+            peer = next(iter(by_isa.values())).get(f"parasail {mode} {report}")
+            rows.append([*row, "" if peer is None else f"{peer:,.0f}"])
+    return ["", "## Peptides", "", *wrap(
+        f"Nanoseconds per pair, for all pairs of {PEPTIDES['score']:,} random peptides of 10 to 20 residues (scores) "
+        f"and of {PEPTIDES['alignment']:,} (alignments), BLOSUM62, gap costs 11 + k, from `align_all` to its tables. "
+        "The share in brackets is that of the bare recurrence, which sweeps full vectors of long sequences and "
+        "nothing else (`bench/bare.cpp`). parasail aligns one pair per call from Python."
+    ), "", *table(["mode", "report", *by_isa, "parasail"], rows)]  # fmt: skip
+
+
 def pairs_of_families(folder: Path) -> list[tuple[str, str]]:
     """Rows of the first and the third pair of each reference alignment."""
     found = []
@@ -159,7 +221,12 @@ def paired(hit: ta.Alignment) -> list[tuple[int, int]]:
     return found
 
 
-def page(by_isa: dict[str, dict[str, float]], accuracy: dict[str, float] | None) -> str:
+def page(
+    by_isa: dict[str, dict[str, float]],
+    of_peptides: dict[str, dict[str, float]],
+    bare_rates: dict[str, dict[str, float | str]],
+    accuracy: dict[str, float] | None,
+) -> str:
     """The page of figures by instruction set."""
     peers = [name for name in ("numba",) if absent(modules={name: name})]
     lines = ["# Other scores", "", *wrap(
@@ -183,6 +250,7 @@ def page(by_isa: dict[str, dict[str, float]], accuracy: dict[str, float] | None)
         f"All pairs of 20 embeddings of 100 to 500 residues and {WIDTH} numbers, local alignments with cosines, take "
         f"{ratios} times the processor time of the products alone."
     )]  # fmt: skip
+    lines += peptide_lines(of_peptides, bare_rates)
     if accuracy:
         lines += ["", "## Accuracy", "", *wrap(
             f"Share of the residue pairs of BAliBASE's RV11 (remote homologues, {accuracy['pairs']:.0f} pairs) that "
@@ -203,16 +271,20 @@ def main() -> int:
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        print(json.dumps(speeds()))
+        print(json.dumps({"tables": speeds(), "peptides": peptides()}))
         return 0
-    by_isa = {}
+    by_isa, of_peptides, bare_rates = {}, {}, {}
     for isa in measured_isas():
         environment = {**os.environ, "TROPALIGN_ISA": isa, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             [sys.executable, __file__, "--child"], env=environment, stdout=subprocess.PIPE, check=True
         )
-        by_isa[isa] = json.loads(done.stdout)
-    publish(page(by_isa, accuracies(options.data) if options.data else None), PAGE, options.output)
+        found = json.loads(done.stdout)
+        by_isa[isa], of_peptides[isa] = found["tables"], found["peptides"]
+        with tempfile.TemporaryDirectory() as scratch:
+            bare_rates[isa] = bare_of(isa, argparse.Namespace(at_least=0.3, rounds=3), Path(scratch))
+    accuracy = accuracies(options.data) if options.data else None
+    publish(page(by_isa, of_peptides, bare_rates, accuracy), PAGE, options.output)
     return 0
 
 

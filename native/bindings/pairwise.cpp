@@ -1,6 +1,7 @@
 // Bindings: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next, which avoids
 // earlier alignments; align_tables and align_softly, whose residues score by tables. Validation and names are in
 // tropalign.pairwise.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
@@ -79,6 +80,26 @@ Dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Col
     }
     poll.rethrow();
     return columns_as_dict(std::move(columns), scoring->depth);
+}
+
+/// Return the pairs of query[k] with count[k] targets from first[k] on, for each k.
+std::pair<Numpy<int64_t>, Numpy<int64_t>> list_pairs(Column<int64_t> query, Column<int64_t> first,
+                                                     Column<int64_t> count) {
+    constexpr int64_t most = int64_t{1} << 40;
+    require(query.size() == first.size() && query.size() == count.size(),
+            "query, first, count: arrays of unequal lengths");
+    int64_t total = 0;
+    for (size_t k = 0; k < count.size(); ++k) {
+        require(first(k) >= 0 && first(k) <= most && count(k) >= 0 && count(k) <= most - total,
+                "first, count: a number is out of range");
+        total += count(k);
+    }
+    Buffer<int64_t> queries(total), targets(total);
+    int64_t *of_query = queries.data(), *of_target = targets.data();
+    for (size_t k = 0; k < count.size(); ++k) {
+        for (int64_t n = 0; n < count(k); ++n) *of_query++ = query(k), *of_target++ = first(k) + n;
+    }
+    return {to_numpy(std::move(queries)), to_numpy(std::move(targets))};
 }
 
 using Pieces = std::tuple<int32_t, int32_t, int32_t, int32_t>;
@@ -294,6 +315,8 @@ void bind_pairwise(nb::module_ &m) {
           "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
           "progress"_a.none() = nb::none(),
           "Align each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
+    m.def("list_pairs", &list_pairs, array("query"), array("first"), array("count"),
+          "List query and target indices of runs of pairs: query[k] with count[k] targets from first[k] on.");
     m.def("align_pieces", &align_pieces_python, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a, "end_gap"_a,
           "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),

@@ -77,6 +77,12 @@ BandTrials::Known BandTrials::known(int64_t pair) const {
 }
 
 void BandTrials::look_at_sequences() {
+    auto has_long = [](const Sequences &sequences) {
+        for (int64_t k = 0; k < sequences.count; ++k)
+            if (sequences[k].length >= kLeastResidues) return true;
+        return false;
+    };
+    if (!has_long(request_.queries) || !has_long(request_.targets)) return;
     place_.assign(request_.queries.count + request_.targets.count, -1);
     std::vector<Letters> used;
     int64_t residues = 0, letters = 0, cells = 0;

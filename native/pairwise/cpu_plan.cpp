@@ -55,14 +55,19 @@ struct Entry {
     bool query_in_rows() const { return columns & 1; }
 };
 
+/// Entries of all pairs, in memory that stays mapped from tile to tile.
+using Entries = Buffer<Entry>;
+
+std::span<const Entry> all(const Entries &entries) { return {entries.data(), entries.size()}; }
+
 /// Sort stably by a small integer key.
 template <class Key>
-void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_t n_keys, Key key) {
+void counting_sort(Entries &entries, Entries &spare, size_t n_keys, Key key) {
     std::vector<uint32_t> begin(n_keys + 1);
-    for (const Entry &entry : entries) ++begin[key(entry) + 1];
+    for (const Entry &entry : all(entries)) ++begin[key(entry) + 1];
     for (size_t k = 0; k < n_keys; ++k) begin[k + 1] += begin[k];
-    for (const Entry &entry : entries) spare[begin[key(entry)]++] = entry;
-    entries.swap(spare);
+    for (const Entry &entry : all(entries)) spare[begin[key(entry)]++] = entry;
+    std::swap(entries, spare);
 }
 
 /// Cells of a pair from which the masks of a few parallel pairs no longer fit a cache, and soon not even memory.
@@ -79,16 +84,16 @@ class CpuPlanner {
           unit_bytes_(unit_bytes) {}
 
     CpuPlan run() {
-        plan_.lanes.reserve(request_.n_pairs);
+        plan_.lanes = Buffer<PlannedLane>(request_.n_pairs);
         std::vector<Entry> single;  // pairs left over: units in which every lane has its own rows
         {
-            std::vector<Entry> entries = oriented(), spare(entries.size());
+            Entries entries = oriented(), spare(entries.size());
             int64_t longest = 0;
-            for (const Entry &entry : entries) longest = std::max(longest, column_length(entry));
+            for (const Entry &entry : all(entries)) longest = std::max(longest, column_length(entry));
             counting_sort(entries, spare, longest + 1, [&](const Entry &e) { return longest - column_length(e); });
             counting_sort(entries, spare, 2 * (request_.queries.count + request_.targets.count),
                           [](const Entry &e) { return e.group; });
-            spare = {};
+            spare = Entries();
             groups_of(entries);
             for (size_t k = 0; k < groups_.size();) {
                 const bool two = k + 1 < groups_.size() && better_together(groups_[k], groups_[k + 1]);
@@ -121,7 +126,7 @@ class CpuPlanner {
     int kind(const Entry &e) const { return e.mirrored() + 2 * (!scoring_.is_symmetric && !e.query_in_rows()); }
 
     /// Choose each pair's rows (orientation.hpp).
-    std::vector<Entry> oriented() {
+    Entries oriented() {
         const bool one_set = request_.queries.codes == request_.targets.codes;
         std::vector<int32_t> of_query(request_.queries.count), of_target(request_.targets.count);
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
@@ -129,7 +134,7 @@ class CpuPlanner {
             ++(one_set ? of_query : of_target)[request_.target_index[k]];
         }
         const std::vector<int32_t> &target_pairs = one_set ? of_query : of_target;
-        std::vector<Entry> entries(request_.n_pairs);
+        Entries entries(request_.n_pairs);
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             const int64_t query = request_.query_index[k], target = request_.target_index[k];
             const Orientation chosen = orient(request_.queries[query].length, request_.targets[target].length,
@@ -175,7 +180,7 @@ class CpuPlanner {
     };
 
     /// Collect the groups of `entries`, sorted so that neighbours have similar row lengths.
-    void groups_of(const std::vector<Entry> &entries) {
+    void groups_of(const Entries &entries) {
         for (size_t from = 0, to; from < entries.size(); from = to) {
             to = from;
             while (to < entries.size() && entries[to].group == entries[from].group) ++to;
@@ -285,15 +290,15 @@ class CpuPlanner {
     }
 
     void add(const Entry *entries, int n, bool shared) {
-        plan_.units.push_back({static_cast<int64_t>(plan_.lanes.size()), 0, n, shared, entries->mirrored()});
+        plan_.units.push_back({plan_.n_lanes, 0, n, shared, entries->mirrored()});
         int64_t rows = 0, columns = 0;
         for (int k = 0; k < n; ++k) {
             const Entry &entry = entries[k];
             const auto rows_of = static_cast<uint32_t>(row_sequence(entry)),
                        columns_of = static_cast<uint32_t>(column_sequence(entry));
             const bool straight = entry.query_in_rows();
-            plan_.lanes.push_back(
-                {entry.pair, straight ? rows_of : columns_of, straight ? columns_of : rows_of, straight});
+            plan_.lanes[plan_.n_lanes++] = {entry.pair, straight ? rows_of : columns_of,
+                                            straight ? columns_of : rows_of, straight};
             rows = std::max(rows, row_length(entries[k]));
             columns = std::max(columns, column_length(entries[k]));
         }

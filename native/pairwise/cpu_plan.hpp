@@ -23,8 +23,9 @@ struct PlannedLane {
 };
 
 struct CpuPlan {
-    std::vector<PlannedUnit> units;   // the costliest first
-    std::vector<PlannedLane> lanes;   // unit by unit
+    std::vector<PlannedUnit> units;  // the costliest first
+    Buffer<PlannedLane> lanes;       // unit by unit: n_lanes of them, with room for one per pair
+    int64_t n_lanes = 0;
     std::vector<int64_t> long_pairs;  // faster one at a time, over all threads
     size_t most_bytes = 0;            // largest size of the buffers of a unit
 };

@@ -24,38 +24,42 @@ auto with_values(const TableView &table, Call call) {
     __builtin_unreachable();
 }
 
-double highest(const TableView &table) {
-    const size_t count = static_cast<size_t>(table.n_rows) * table.n_columns;
-    return with_values(table, [&](const auto *values) {
-        using From = std::remove_cvref_t<decltype(*values)>;
-        if constexpr (std::is_floating_point_v<From>) {
-            int32_t most = 0, largest = 0;  // of the bits; numbers above 0 have the order of their bits
-            for (size_t k = 0; k < count; ++k) {
-                int32_t bits;
-                std::memcpy(&bits, values + k, sizeof bits);
-                most = std::max(most, bits), largest = std::max(largest, bits & INT32_MAX);
-            }
-            constexpr int32_t infinite = 0x7f800000;  // and above it not-a-number
-            float value;
-            std::memcpy(&value, &most, sizeof value);
-            return largest < infinite ? double{value} : HUGE_VAL;
-        } else {
-            From most = 0;
-            for (size_t k = 0; k < count; ++k) most = std::max(most, values[k]);
-            return static_cast<double>(most);
-        }
-    });
+/// Return a number with this bit pattern, the highest in absolute value of a table; infinity if it is not finite.
+double number_of(int32_t bits) {
+    constexpr int32_t infinite = 0x7f800000;  // and above it not-a-number
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return bits < infinite ? double{value} : HUGE_VAL;
 }
 
-/// Return the scoring of a pair in lanes of type T. In local mode, scores below `lowest` are raised to it: they end
-/// every alignment all the same, since no score within the range is above its absolute value.
+/// Return the highest number of every 32nd row, or 0 if none is above: a guess for the whole table. 0 for whole
+/// numbers, whose terms do not depend on it.
+double guessed_highest(const TableView &table) {
+    if (table.type != TableType::float32) return 0;
+    const auto *values = static_cast<const float *>(table.values);
+    int32_t most = 0;  // of the bits; numbers above 0 have the order of their bits
+    for (int32_t row = 0; row < table.n_rows; row += 32)
+        for (int32_t k = 0; k < table.n_columns; ++k) {
+            int32_t bits;
+            std::memcpy(&bits, values + static_cast<size_t>(row) * table.n_columns + k, sizeof bits);
+            most = std::max(most, bits);
+        }
+    return number_of(most);
+}
+
+/// The score to which lower ones are raised in local mode: they end every alignment all the same, since no score within
+/// the range of T is above its absolute value.
+template <class T>
+inline constexpr int32_t kLowest = sizeof(T) == 2 ? -INT16_MAX : -(1 << 30);
+
+/// Return the scoring of a pair in lanes of type T.
 template <class T, Mode M>
 Scoring scoring_of(const TablePair &pair) {
     static_assert(M == Mode::local || M == Mode::global);
     constexpr bool kLocal = M == Mode::local;
     std::vector<int32_t> scores(kLetters * kLetters, 0);
     scores[0] = pair.highest;
-    if (kLocal) scores[1] = sizeof(T) == 2 ? -INT16_MAX : -(1 << 30);
+    if (kLocal) scores[1] = kLowest<T>;
     return Scoring(M, pair.depth, scores.data(), pair.open, pair.extend);
 }
 
@@ -67,10 +71,8 @@ class OwnTable {
     static constexpr int L = Lanes<T, kVectorBytes>::count;
 
   public:
-    OwnTable(const TablePair &pair, const Scoring &scoring)
-        : margin_(L * (pair.lanes.columns.length + kColumns)), lowest_(static_cast<T>(scoring.lowest)),
-          added_(static_cast<T>(kLocal ? 0 : 2 * scoring.extend)),
-          least_(static_cast<T>(kLocal ? scoring.lowest : -2 * scoring.open - 1)),
+    explicit OwnTable(const TablePair &pair)
+        : margin_(L * (pair.lanes.columns.length + kColumns)), pair_type_(pair.table.type), terms_(terms_of(pair)),
           factor_(static_cast<float>(1 / pair.unit)) {
         const int m = pair.lanes.rows.length, n = pair.lanes.columns.length;
         values_ = Buffer<T>(static_cast<size_t>(m) * n + 2 * margin_ + L);
@@ -93,6 +95,21 @@ class OwnTable {
         });
     }
 
+    /// Return the highest number of the given table, or 0 if none is above; infinity if a number is not finite.
+    double highest() const {
+        T most = 0, largest = 0;
+        for (int l = 0; l < L; ++l) most = std::max(most, most_[l]), largest = std::max(largest, largest_[l]);
+        if (pair_type_ != TableType::float32) return static_cast<double>(most);
+        return std::isfinite(number_of(largest)) ? number_of(most) : HUGE_VAL;
+    }
+
+    /// True if the terms of this pair are the same.
+    bool suits(const TablePair &pair) const {
+        const Terms terms = terms_of(pair);
+        return terms.added == terms_.added && terms.least == terms_.least &&
+               static_cast<float>(1 / pair.unit) == factor_;
+    }
+
     /// Return the number of scores above 0 in an alignment. Later local alignments cannot reuse its pairs of residues.
     int take(const LaneResult &result) {
         T *term = values_.data() + margin_ + static_cast<size_t>(result.row_begin) * table.row + result.column_begin;
@@ -103,8 +120,8 @@ class OwnTable {
                             columns = operation != kOnlyRow;
             for (int c = 0; c < length && rows && columns; ++c) {
                 T &of_pair = term[c * (table.row + 1)];
-                similar += of_pair > added_;
-                if (kLocal) of_pair = lowest_;
+                similar += of_pair > terms_.added;
+                if (kLocal) of_pair = static_cast<T>(kLowest<T>);
             }
             term += length * (rows * table.row + columns);
         }
@@ -115,13 +132,24 @@ class OwnTable {
 
   private:
     using V = Vec<T, kVectorBytes>;
+    /// Tables are prefetched: they usually come from memory, and the loop waited for them two thirds of its time.
+    static constexpr ptrdiff_t kAheadBytes = 4096;
+
+    /// What is added to each score, and the least term.
+    struct Terms {
+        T added, least;
+    };
+    static Terms terms_of(const TablePair &pair) {
+        if (kLocal) return {0, static_cast<T>(kLowest<T>)};
+        return {static_cast<T>(2 * pair.extend), static_cast<T>(-2 * pair.open - 1)};
+    }
 
     template <class From>
-    V loaded(const From *from) const {
+    static V loaded(const From *from, float factor) {
         if constexpr (sizeof(From) > sizeof(T)) {
             return V{};  // such a table has wider terms
         } else if constexpr (std::is_floating_point_v<From>) {
-            const auto scaled = load<From, kVectorBytes>(from) * factor_;
+            const auto scaled = load<From, kVectorBytes>(from) * factor;
             return __builtin_convertvector(scaled + (scaled < 0 ? -.5f : .5f), V);
         } else if constexpr (sizeof(From) == 1) {
             return widen<T, kVectorBytes>(from);
@@ -130,55 +158,83 @@ class OwnTable {
         }
     }
 
-    /// Set the terms of `count` scores.
+    /// Set the terms of `count` scores, and note the highest: of float32 by their bits, since numbers above 0 have the
+    /// order of their bits.
     template <class From>
-    void set_terms(const From *from, int64_t count, T *to) const {
-        auto term = [&](const From *scores) { return vmax(loaded(scores) + added_, splat<T, kVectorBytes>(least_)); };
+    void set_terms(const From *from, int64_t count, T *to) {
+        const V added = splat<T, kVectorBytes>(terms_.added), least = splat<T, kVectorBytes>(terms_.least);
+        const float factor = factor_;
+        V most = most_, largest = largest_;
+        auto term = [&](const From *scores) __attribute__((always_inline)) {
+            const V score = loaded(scores, factor);
+            if constexpr (std::is_floating_point_v<From> && sizeof(From) == sizeof(T)) {
+                V bits;
+                std::memcpy(&bits, scores, sizeof bits);
+                most = vmax(most, bits), largest = vmax(largest, bits & splat<T, kVectorBytes>(INT32_MAX));
+            } else {
+                most = vmax(most, score);
+            }
+            return vmax(score + added, least);
+        };
         int64_t k = 0;
-        for (; k + L <= count; k += L) store<T, kVectorBytes>(to + k, term(from + k));
-        if (k == count) return;
-        From rest[L] = {};
-        T terms[L];
-        for (int r = 0; k + r < count; ++r) rest[r] = from[k + r];
-        store<T, kVectorBytes>(terms, term(rest));
-        for (int r = 0; k + r < count; ++r) to[k + r] = terms[r];
+        for (; k + L <= count; k += L) {
+            __builtin_prefetch(reinterpret_cast<const char *>(from + k) + kAheadBytes);
+            store<T, kVectorBytes>(to + k, term(from + k));
+        }
+        if (k < count) {
+            From rest[L] = {};
+            T terms[L];
+            for (int r = 0; k + r < count; ++r) rest[r] = from[k + r];
+            store<T, kVectorBytes>(terms, term(rest));
+            for (int r = 0; k + r < count; ++r) to[k + r] = terms[r];
+        }
+        most_ = most, largest_ = largest;
     }
 
-    const size_t margin_;
-    const T lowest_, added_, least_;  // `least_`: of the terms
-    const float factor_;
+    size_t margin_;
+    TableType pair_type_;
+    Terms terms_;
+    float factor_;
+    V most_{}, largest_{};  // of the given numbers, and of absolute values of float32
     Buffer<T> values_;
 };
 
+/// Align a pair, of which `guess` is made by a guess of the highest number of its table. Returns no alignment if the
+/// score may exceed lanes of type T.
 template <class T, Mode M>
-bool align(const TablePair &pair, int n_threads, int64_t memory_bytes, const Poll &poll,
-           std::vector<TableAlignment> &found) {
+bool align(const TableRequest &request, int64_t k, const TablePair &guess, int n_threads, const Poll &poll,
+           TableAlignments &found) {
+    OwnTable<T, M> own(guess);
+    const TablePair pair = table_pair(request, k, own.highest());
     const Scoring scoring = scoring_of<T, M>(pair);
-    OwnTable<T, M> own(pair, scoring);
+    if (sizeof(T) < 4 && !fits(scoring, 8 * sizeof(T))) return true;
+    if (!own.suits(pair)) own = OwnTable<T, M>(pair);
+    found.unit = pair.unit;
+    std::vector<TableAlignment> &rows = found.rows;
     do {
-        LongPair<T, kVectorBytes, M, TableScores<T, kVectorBytes>> whole(scoring, pair.lanes, n_threads, memory_bytes,
-                                                                         &own.table);
+        LongPair<T, kVectorBytes, M, TableScores<T, kVectorBytes>> whole(scoring, pair.lanes, n_threads,
+                                                                         request.pairs.memory_bytes, &own.table);
         TableAlignment one;
         if (!whole.run(poll, one.result, one.path)) return false;
-        if (!found.empty() && one.result.score == 0) break;
+        if (sizeof(T) < 4 && one.result.score > most_score(scoring, 8 * sizeof(T))) return true;
+        if (!rows.empty() && one.result.score == 0) break;
         one.result.similar = own.take(one.result);
-        found.push_back(std::move(one));
-    } while (static_cast<int>(found.size()) < pair.most && found.back().result.score > 0);
+        rows.push_back(std::move(one));
+    } while (static_cast<int>(rows.size()) < pair.most && rows.back().result.score > 0);
     return true;
 }
 
-bool run(const TablePair &pair, int n_threads, int64_t memory_bytes, const Poll &poll,
-         std::vector<TableAlignment> &found) {
+bool run(const TableRequest &request, int64_t k, int n_threads, const Poll &poll, TableAlignments &found) {
+    const TableView &table = request.tables[k];
+    const TablePair pair = table_pair(request, k, guessed_highest(table));
     auto in = [&]<Mode M>() {
-        const bool is_narrow = pair.table.type == TableType::int8 || pair.table.type == TableType::int16;
-        if (const Scoring narrow = scoring_of<int16_t, M>(pair); is_narrow && fits(narrow, 16)) {
-            if (!align<int16_t, M>(pair, n_threads, memory_bytes, poll, found)) return false;
-            if (found[0].result.score <= most_score(narrow, 16)) return true;
-            found.clear();
+        if (table.type == TableType::int8 || table.type == TableType::int16) {
+            if (!align<int16_t, M>(request, k, pair, n_threads, poll, found)) return false;
+            if (!found.rows.empty()) return true;
         }
-        return align<int32_t, M>(pair, n_threads, memory_bytes, poll, found);
+        return align<int32_t, M>(request, k, pair, n_threads, poll, found);
     };
-    switch (pair.mode) {
+    switch (request.mode) {
         case Mode::local:
             return in.template operator()<Mode::local>();
         case Mode::global:
@@ -189,6 +245,6 @@ bool run(const TablePair &pair, int n_threads, int64_t memory_bytes, const Poll 
 
 }  // namespace
 
-extern const TableKernels table_kernels = {highest, run};
+extern const TableKernels table_kernels = {run};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -61,6 +61,7 @@ class LocalMaxima {
         V best = splat<T, B>(floor_);
         for (int k = 0; k < groups * parts_; ++k) best = vmax(best, maxima_[k]);
         store<T, B>(score, best);
+        if (m_ <= kMostIndex && n_ <= kMostIndex && m_ * n_ <= kFewCells) return find_in_all<Mirrored>(values, best);
         uint64_t open = widened(gt_bits<T, B>(best, splat<T, B>(floor_)));  // lanes whose cell is not known yet
         // In the order of the tie rule: by columns first, or by rows.
         const int n_outer = Mirrored ? parts_ : groups, n_inner = Mirrored ? groups : parts_;
@@ -70,32 +71,59 @@ class LocalMaxima {
             for (int inner = 0; inner < n_inner; ++inner) {
                 const int group = Mirrored ? inner : outer, part = Mirrored ? outer : inner;
                 const V maximum = maxima_[static_cast<size_t>(group) * parts_ + part];
-                for (uint64_t bits = widened(gt_bits<T, B>(maximum, below)) & open; bits;) {
-                    const int l = __builtin_ctzll(bits) / kBits;
-                    const uint64_t lane = ((uint64_t{2} << (kBits - 1)) - 1) << (l * kBits);
-                    search<Mirrored>(values, part * kRows, group * kColumns, l, found & lane);
-                    bits &= ~lane, found |= lane;
-                }
+                const uint64_t here = widened(gt_bits<T, B>(maximum, below)) & open;
+                if (here) search<Mirrored>(values, part * kRows, group * kColumns, below, here, found);
+                found |= here;
             }
             open &= ~found;
         }
     }
 
   private:
+    /// Matrices of at most this many cells, whose indices fit a lane, are searched as a whole without a branch: that
+    /// takes 3 operations per vector of cells, and a mispredicted branch per lane takes longer.
+    static constexpr int kFewCells = 1024, kMostIndex = 127;
     static constexpr int kBits = Lanes<T, B>::bits_per_lane;
 
-    /// Search a part for lane l's best score; `known`: the score was found in an earlier part.
+    /// Search all cells from the last one by the tie rule to the first, and keep what was found last.
     template <bool Mirrored>
-    void search(const V *values, int row0, int j, int l, bool known) {
-        const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;
+    void find_in_all(const V *values, V best) {
+        V outer_of{}, inner_of{};
+        for (int outer = (Mirrored ? m_ : n_) - 1; outer >= 0; --outer) {
+            V at = splat<T, B>(-1);
+            for (int inner = (Mirrored ? n_ : m_) - 1; inner >= 0; --inner) {
+                const V value = values[Mirrored ? inner * m_ + outer : outer * m_ + inner];
+                at = value == best ? splat<T, B>(static_cast<T>(inner)) : at;
+            }
+            const V is_here = at >= V{};
+            outer_of = is_here ? splat<T, B>(static_cast<T>(outer)) : outer_of;
+            inner_of = is_here ? at : inner_of;
+        }
+        alignas(64) T outers[L], inners[L];
+        store<T, B>(outers, outer_of), store<T, B>(inners, inner_of);
+        for (int l = 0; l < L; ++l)
+            row[l] = Mirrored ? outers[l] : inners[l], column[l] = Mirrored ? inners[l] : outers[l];
+    }
+
+    /// Search a part for the best scores of the lanes in `left`, which are above `below`. Those in `known` were found
+    /// in an earlier part.
+    template <bool Mirrored>
+    void search(const V *values, int row0, int j, V below, uint64_t left, uint64_t known) {
+        const V *from = values + static_cast<ptrdiff_t>(j) * m_ + row0;
         const int rows = std::min(kRows, m_ - row0);
         for (int outer = 0; outer < (Mirrored ? rows : kColumns); ++outer)
             for (int inner = 0; inner < (Mirrored ? kColumns : rows); ++inner) {
                 const int i = Mirrored ? outer : inner, c = Mirrored ? inner : outer;
-                if (from[(static_cast<ptrdiff_t>(c) * m_ + i) * L] != score[l]) continue;
-                if (!known || ends_before<Mirrored>(row0 + i, j + c, row[l], column[l]))
-                    row[l] = row0 + i, column[l] = j + c;
-                return;
+                uint64_t here = widened(gt_bits<T, B>(from[static_cast<ptrdiff_t>(c) * m_ + i], below)) & left;
+                left &= ~here;
+                while (here) {
+                    const int l = __builtin_ctzll(here) / kBits;
+                    const uint64_t lane = ((uint64_t{2} << (kBits - 1)) - 1) << (l * kBits);
+                    if (!(known & lane) || ends_before<Mirrored>(row0 + i, j + c, row[l], column[l]))
+                        row[l] = row0 + i, column[l] = j + c;
+                    here &= ~lane;
+                }
+                if (!left) return;
             }
     }
 

@@ -18,17 +18,28 @@ struct GapLetters {
 };
 inline constexpr GapLetters kGapLetters;
 
+/// A table for lookup32: bit k of a byte, by k.
+struct BitOf {
+    int8_t bits[32];
+    constexpr BitOf() : bits() {
+        for (int k = 0; k < 8; ++k) bits[k] = static_cast<int8_t>(1 << k);
+    }
+};
+inline constexpr BitOf kBitOf;
+
 /// The two gapped sequences of an alignment as codes, written from the last column to the first; kPadCode is a
 /// gap.
 class GappedRows {
   public:
     static constexpr int W = kVectorBytes;
     /// Bytes for alignments of up to `columns` columns.
-    static size_t bytes(size_t columns) { return 3 * (columns + 3 * W); }
+    static size_t bytes(size_t columns) { return letter_bytes(columns) + sizeof(uint64_t) * (columns / W + 1); }
 
     GappedRows(void *memory, size_t columns)
         : rows_(static_cast<uint8_t *>(memory) + W), columns_(rows_ + columns + 2 * W),
-          operations_(columns_ + columns + 2 * W), end_(columns), begin_(columns) {}
+          operations_(columns_ + columns + 2 * W),
+          edges_(reinterpret_cast<uint64_t *>(static_cast<uint8_t *>(memory) + letter_bytes(columns))), end_(columns),
+          begin_(columns) {}
 
     /// Add `length` columns in front; `row` and `column` point behind the residues, or are null for a gap.
     [[gnu::always_inline]] void add(const uint8_t *row, const uint8_t *column, int length) {
@@ -54,6 +65,7 @@ class GappedRows {
         uint8_t *operations = operations_ + W;
         const V gap = splat<int8_t, W>(kPadCode);
         int identical = 0, gaps = 0, similar = 0;
+        uint64_t before[3] = {};  // masks of the columns before
         for (int c = 0; c < n; c += W) {
             V x = load<int8_t, W>(a + c), y = load<int8_t, W>(b + c);
             V code = x == y ? splat<int8_t, W>(kEqual) : splat<int8_t, W>(kDifferent);
@@ -63,6 +75,14 @@ class GappedRows {
             const uint64_t valid = ~uint64_t{0} >> (64 - (n - c < W ? n - c : W));
             const uint64_t different = widened(gt_bits<int8_t, W>(code, splat<int8_t, W>(kEqual)));
             const uint64_t gapped = widened(gt_bits<int8_t, W>(splat<int8_t, W>(kEqual), code));
+            const uint64_t masks[3] = {different, gapped,
+                                       widened(gt_bits<int8_t, W>(code, splat<int8_t, W>(kOnlyRow)))};
+            uint64_t edges = 0;
+            for (int k = 0; k < 3; ++k) {
+                edges |= masks[k] ^ (masks[k] << 1 | before[k] >> (W - 1));
+                before[k] = masks[k];
+            }
+            edges_[c / W] = edges & valid & (c == 0 ? ~uint64_t{1} : ~uint64_t{0});
             gaps += __builtin_popcountll(gapped & valid);
             identical += __builtin_popcountll(~(different | gapped) & valid);
             similar += __builtin_popcountll(widened(gt_bits<int8_t, W>(V{}, similar_letters(scoring, x, y))) & valid);
@@ -76,7 +96,7 @@ class GappedRows {
     int runs() const {
         const int n = length();
         int runs = n > 0;
-        for (int c = 0; c < n; c += W) runs += __builtin_popcountll(edges(c, n));
+        for (int c = 0; c < n; c += W) runs += __builtin_popcountll(edges_[c / W]);
         return runs;
     }
 
@@ -86,7 +106,7 @@ class GappedRows {
         const uint8_t *operations = operations_ + W;
         int runs = 0, start = 0;
         for (int c = 0; c < n; c += W)
-            for (uint64_t ends = edges(c, n); ends; ends &= ends - 1) {
+            for (uint64_t ends = edges_[c / W]; ends; ends &= ends - 1) {
                 const int at = c + __builtin_ctzll(ends);
                 path[runs++] = static_cast<uint32_t>(at - start) << 4 | operations[start];
                 start = at;
@@ -96,15 +116,8 @@ class GappedRows {
     }
 
   private:
-    /// Return bits: bit k is set if column c + k of the n has a different operation than the one before it.
-    uint64_t edges(int c, int n) const {
-        using V = Vec<int8_t, W>;
-        const uint8_t *operations = operations_ + W + c;
-        const V x = load<int8_t, W>(operations), before = load<int8_t, W>(operations - 1);
-        uint64_t bits = widened(gt_bits<int8_t, W>(x, before)) | widened(gt_bits<int8_t, W>(before, x));
-        bits &= ~uint64_t{0} >> (64 - (n - c < W ? n - c : W));
-        return c == 0 ? bits & ~uint64_t{1} : bits;
-    }
+    /// Bytes of the rows and operations, in whole numbers of edges_.
+    static size_t letter_bytes(size_t columns) { return (3 * (columns + 3 * W) + 7) / 8 * 8; }
 
     /// Return the lanes whose residues x and y score above zero: y's bit among x's in Scoring::positive.
     static Vec<int8_t, W> similar_letters(const Scoring &scoring, Vec<int8_t, W> x, Vec<int8_t, W> y) {
@@ -114,15 +127,12 @@ class GappedRows {
         for (int q = 1; q < 4; ++q)
             bits = eighth == splat<int8_t, W>(static_cast<int8_t>(8 * q)) ? lookup32<W>(scoring.positive + 32 * q, x)
                                                                           : bits;
-        V bit{};
-        for (int k = 0; k < 8; ++k)
-            bit |= (y & splat<int8_t, W>(7)) == splat<int8_t, W>(static_cast<int8_t>(k))
-                       ? splat<int8_t, W>(static_cast<int8_t>(1 << k))
-                       : V{};
+        const V bit = lookup32<W>(kBitOf.bits, y & splat<int8_t, W>(7));
         return (bits & bit) != V{};
     }
 
     uint8_t *rows_, *columns_, *operations_;
+    uint64_t *edges_;  // bit k of number c: column c * W + k has a different operation than the one before it
     size_t end_, begin_;
 };
 

@@ -52,26 +52,27 @@ double most_sum(Mode mode, const LanePair &lanes, double highest, double &open, 
 
 }  // namespace
 
+TablePair table_pair(const TableRequest &request, int64_t k, double highest) {
+    const bool query_in_rows = query_in_rows_alone(request.pairs, k);
+    const TableView &table = request.tables[k];
+    const LanePair lanes = lane_pair(request.pairs, k, query_in_rows);
+    double open = request.open, extend = request.extend;
+    const double most = most_sum(request.mode, lanes, highest, open, extend);
+    const double unit = unit_of(table, k, highest, most);
+    const auto whole = [&](double value) { return static_cast<int32_t>(std::lround(value / unit)); };
+    return {table, lanes,          query_in_rows, request.mode,  request.depth,
+            unit,  whole(highest), whole(open),   whole(extend), request.most};
+}
+
 TableRows align_tables(const TableKernels &kernels, const TableRequest &request, const Poll &poll) {
     const TileRequest &pairs = request.pairs;
-    std::vector<std::vector<TableAlignment>> found(pairs.n_pairs);
-    std::vector<double> units(pairs.n_pairs);
+    std::vector<TableAlignments> found(pairs.n_pairs);
     std::atomic<bool> is_stopped{false};
     const bool together = pairs.n_pairs < pairs.n_threads;  // all threads for one pair after the other
     auto align = [&](int, int64_t k) {
-        const bool query_in_rows = query_in_rows_alone(pairs, k);
-        const TableView &table = request.tables[k];
-        const LanePair lanes = lane_pair(pairs, k, query_in_rows);
-        double open = request.open, extend = request.extend;
-        const double highest = kernels.highest(table);
-        const double most = most_sum(request.mode, lanes, highest, open, extend);
-        const double unit = units[k] = unit_of(table, k, highest, most);
-        const auto whole = [&](double value) { return static_cast<int32_t>(std::lround(value / unit)); };
-        const TablePair pair{table, lanes,          query_in_rows, request.mode,  request.depth,
-                             unit,  whole(highest), whole(open),   whole(extend), request.most};
         auto may_go_on = [&](int64_t) { return !is_stopped.load(); };
         const Poll go_on = together ? Poll([&](int64_t) { return poll(k); }) : Poll(may_go_on);
-        if (!kernels.run(pair, together ? pairs.n_threads : 1, pairs.memory_bytes, go_on, found[k])) is_stopped = true;
+        if (!kernels.run(request, k, together ? pairs.n_threads : 1, go_on, found[k])) is_stopped = true;
     };
     if (together) {
         for (int64_t k = 0; k < pairs.n_pairs && !is_stopped; ++k) align(0, k);
@@ -85,14 +86,16 @@ TableRows align_tables(const TableKernels &kernels, const TableRequest &request,
     rows.columns.finished = !is_stopped;
     if (is_stopped) return rows;
     for (int64_t k = 0; k < pairs.n_pairs; ++k)
-        for (size_t n = 0; n < found[k].size(); ++n) {
-            rows.pair.push_back(k), rows.rank.push_back(static_cast<int32_t>(n) + 1), rows.unit.push_back(units[k]);
+        for (size_t n = 0; n < found[k].rows.size(); ++n) {
+            rows.pair.push_back(k), rows.rank.push_back(static_cast<int32_t>(n) + 1);
+            rows.unit.push_back(found[k].unit);
         }
     KeptRows kept(request.depth, rows.pair.size(), INT64_MAX);
     PathStore paths;
     int64_t row = 0;
     for (int64_t k = 0; k < pairs.n_pairs; ++k)
-        for (const TableAlignment &one : found[k]) kept.keep(row++, query_in_rows_alone(pairs, k), one.result, paths);
+        for (const TableAlignment &one : found[k].rows)
+            kept.keep(row++, query_in_rows_alone(pairs, k), one.result, paths);
     rows.columns = kept.take();
     return rows;
 }

@@ -35,19 +35,27 @@ struct TablePair {
     int most;
 };
 
+/// Return pair k of a request if `highest` is the highest score of its table, or 0 if none is above. Throws
+/// std::invalid_argument if it is not finite, or sums of whole numbers may exceed 32 bits.
+TablePair table_pair(const TableRequest &, int64_t k, double highest);
+
 /// An alignment with its own path.
 struct TableAlignment {
     LaneResult result;
     Buffer<uint32_t> path;
 };
 
+/// The alignments of a pair, and the unit of their scores.
+struct TableAlignments {
+    std::vector<TableAlignment> rows;
+    double unit = 1;
+};
+
 /// Kernels of one instruction set.
 struct TableKernels {
-    /// Return the highest number of a table, or 0 if none is above; infinity if a number is not finite.
-    double (*highest)(const TableView &);
-    /// Align a pair `most` times, each time without the residue pairs of earlier alignments, as long as the score is
-    /// above 0. Returns false if `poll` stopped it.
-    bool (*run)(const TablePair &, int n_threads, int64_t memory_bytes, const Poll &, std::vector<TableAlignment> &);
+    /// Align pair k of the request `most` times, each time without the residue pairs of earlier alignments, as long as
+    /// the score is above 0. Returns false if `poll` stopped it. Throws what table_pair throws.
+    bool (*run)(const TableRequest &, int64_t k, int n_threads, const Poll &, TableAlignments &);
 };
 
 /// Return the kernels of the instruction set chosen at import.

@@ -130,7 +130,10 @@ class TileRun {
             out_.finished =
                 parallel(n_threads_, trials.count(), at_once, align, [&](int64_t) { return poll(n_done_); });
         }
-        keep_rest(is_done);
+        keep_rest([&](auto each) {
+            for (int64_t k = 0; k < request_.n_pairs; ++k)
+                if (!is_done[k]) each(k);
+        });
     }
 
     /// Compute scores by groups in 8 bits; the others stay in request_.
@@ -138,31 +141,25 @@ class TileRun {
         ScoreGroups groups(request_, sweep_, *selected_group_kernels());
         if (groups.n_items() == 0) return;
         std::vector<GroupScratch> scratches(n_threads_);
-        std::vector<uint8_t> is_done(request_.n_pairs);
         begin_arenas(0, 0);
         out_.finished = parallel(
             n_threads_, groups.n_items(), 1,
             [&](int thread, int64_t item) {
-                int64_t n_kept = 0;
-                groups.run(item, scratches[thread], arenas_[thread].scratch, [&](int64_t pair, int32_t score) {
-                    out_.score[number_of(pair)] = score;
-                    is_done[pair] = 1;
-                    ++n_kept;
-                });
-                n_done_ += n_kept;
+                n_done_ += groups.run(item, scratches[thread], arenas_[thread].scratch,
+                                      [&](int64_t pair, int32_t score) { out_.score[number_of(pair)] = score; });
             },
             [&](int64_t) { return poll(n_done_); });
-        keep_rest(is_done);
+        if (out_.finished) keep_rest([&](auto each) { groups.for_each_left(each); });
     }
 
-    /// Keep the pairs in request_ that are not done.
-    void keep_rest(const std::vector<uint8_t> &is_done) {
+    /// Keep only some pairs in request_: those that for_each_left(each) passes to each(pair).
+    template <class ForEach>
+    void keep_rest(ForEach for_each_left) {
         std::vector<int64_t> number, query, target;
-        for (int64_t k = 0; k < request_.n_pairs; ++k) {
-            if (is_done[k]) continue;
+        for_each_left([&](int64_t k) {
             number.push_back(number_of(k));
             query.push_back(request_.query_index[k]), target.push_back(request_.target_index[k]);
-        }
+        });
         number_ = std::move(number), rest_query_ = std::move(query), rest_target_ = std::move(target);
         request_.n_pairs = static_cast<int64_t>(number_.size());
         request_.query_index = rest_query_.data(), request_.target_index = rest_target_.data();

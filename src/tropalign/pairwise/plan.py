@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, named, said
 from tropalign.execution.task import CostList, Tile, cuts, share
 from tropalign.properties import cached_property
@@ -125,11 +126,11 @@ class Grid:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         first, after = self.queries(begin, end)
         rows = np.arange(first, after)
-        counts = np.minimum(self._begin[rows + 1], end) - np.maximum(self._begin[rows], begin)
-        query = np.repeat(rows, counts)
+        starts = np.maximum(self._begin[rows], begin)
+        counts = np.minimum(self._begin[rows + 1], end) - starts
         # The first pair of a row is with target 0; in a triangle, with the row's successor.
-        shift = self._begin[rows] - (rows + 1 if self._form == "triangle" else 0)
-        column = np.arange(begin, end) - np.repeat(shift, counts)
+        starts -= self._begin[rows] - (rows + 1 if self._form == "triangle" else 0)
+        query, column = _native.list_pairs(rows, starts, counts)
         if self._form == "no diagonal":
             column += column >= query
         return query, column

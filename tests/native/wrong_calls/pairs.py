@@ -84,6 +84,17 @@ def aligned_pairs():
     yield Entry(_native.align_next, PAIRS | how | taken | ROOM, [*some, *beside], [none])
 
 
+def listed():
+    """list_pairs."""
+    wrong = [
+        ("query", "unequal", i64(0), i64(0, 1, 2)),
+        ("first", "out of range", i64(-1, 0), i64(0, 2**41)),
+        ("count", "out of range", i64(2, -1), i64(2**40, 1)),
+    ]
+    none = {name: i64() for name in ("query", "first", "count")}
+    yield Entry(_native.list_pairs, {"query": i64(3, 4), "first": i64(0, 2), "count": i64(2, 0)}, wrong, [none])
+
+
 def by_tables():
     """align_tables."""
     table = np.ones((4, 4), np.int8)
