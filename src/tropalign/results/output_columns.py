@@ -70,7 +70,8 @@ def _lineage(table: AlignedPairs) -> Values:
 def _significance(table: AlignedPairs) -> Significance:
     if table.significance is None:
         raise UsageError(
-            "bits and E-values are defined for local alignments only: use mode local, or omit these columns"
+            "bits and E-values are defined for local alignments only: use mode local without a second track, or "
+            "omit these columns"
         )
     return table.significance
 

@@ -127,7 +127,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Resolve the name of a database, and drop the default E-value if there are no E-values."""
         from tropalign.verbs.db import database_path
 
-        if self.letters is not None and self.max_evalue == MAX_EVALUE:
+        if (self.letters is not None or self.has_track) and self.max_evalue == MAX_EVALUE:
             self.set("max_evalue", None)
 
         self.set("targets", database_path(self.targets))
@@ -154,13 +154,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         columns = COLUMNS.replace("strand", "query_frame,target_frame") if self.translate else COLUMNS
         if self.max_hsps > 1:
             columns = columns.replace("target,", "target,hsp,", 1)
-        if self.letters is not None:
+        if self.letters is not None or self.has_track:
             columns = columns.replace("evalue,bits,", "")
         return columns.replace("evalue,", "evalue,sum_evalue,sum_count,", 1) if self.sum_statistics else columns
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Return the defaults of strand and composition."""
-        is_plain = self.translate is None and alphabet.judged and not alphabet.has_strands
+        is_plain = self.translate is None and alphabet.judged and not alphabet.has_strands and not self.has_track
         corrected = "adjusted" if self.gap_open2 is None else "scaled"  # adjustment needs affine gaps
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
