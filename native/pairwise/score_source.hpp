@@ -171,7 +171,7 @@ class PairScores {
                 store<int8_t, kTable>(score_ + (static_cast<size_t>(i + r) * kColumns + c) * kTable, v[r]);
         }
     }
-    /// As fill_narrow, the sum of two tracks.
+    /// Fill like fill_narrow, with the sums of two tracks.
     void fill_tracks(const uint8_t *letters, int c) {
         using V = Vec<int8_t, kTable>;
         alignas(64) int8_t table[4][16][kTable];  // matrix rows of each lane's column residue: lower and upper halves

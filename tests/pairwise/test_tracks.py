@@ -282,6 +282,11 @@ def test_mistakes_are_named(changes, kind, sentence):
     assert sentence in str(error.value)
 
 
+def test_a_pair_of_strings_is_needed_for_a_pair():
+    with pytest.raises(UsageError, match="track must be a tuple of two strings"):
+        ta.align("MKV", "MK", track="ddv", track_matrix=MATRIX)
+
+
 def test_batches_keep_their_track():
     batch = with_track(ta.SequenceBatch.from_strings(SEQUENCES), GOOD, track_matrix(MATRIX))
     assert batch.track.tolist() == [0, 0, 1, 1, 2, 3, 0, 0, 1, 2, 3]

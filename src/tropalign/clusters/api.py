@@ -76,8 +76,8 @@ def cluster(call: ClusterArguments) -> Clusters:
     ------
     InputError
         Sequences cannot be used, or order "abundance" without abundances, or `to` is of another alphabet.
-    ScoringError, UsageError
-        A matrix or gap cost does not fit, or an option does not exist.
+    UsageError, ScoringError
+        An option does not exist or excludes another, or a matrix or gap cost does not fit.
     ResourceError, DeviceError
         Memory does not suffice, or a device cannot compute.
 

@@ -188,10 +188,9 @@ class ManyArguments(PairArguments, CoOptimalOptions, ComputeArguments, ProgressA
             "several pairs is stored once in the table's batches."
         ),
     )
-    track: Iterable[tuple[Any, Any]] | None = but(
+    track: Any = again(
         TrackArguments,
         "track",
-        default=None,
         doc="A second track, whose scores are added: for each pair a tuple of the query's string and the target's, "
         "such as 3Di structure letters. Needs `track_matrix`.",
     )
@@ -271,10 +270,10 @@ def align(
     end_gap: Gap | None = None,
     report: ReportName = "alignment",
     free_ends: Iterable[EndName] | Literal["all"] = FREE_ENDS,
+    strand: StrandName = "plus",
     track: Any = None,
     track_matrix: MatrixLike | None = None,
     track_weight: float = 1.0,
-    strand: StrandName = "plus",
     alphabet: AlphabetLike | None = None,
 ) -> Alignment:
     """Align two sequences; short ones take a few microseconds, so calls in a loop are fine.
@@ -321,11 +320,11 @@ def align(
             return row
     both = SequenceBatch.from_strings(texts, names, alphabet)
     scoring: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
-    if track is not None:
-        if not isinstance(track, tuple | list) or len(track) != 2:
-            raise UsageError("track must be a tuple of two strings, the query's and the target's")
-        track = [letters_of(one, name)[1] for one, name in zip(track, ("query", "target"), strict=True)]
-    scoring |= {"track": track, "track_matrix": track_matrix, "track_weight": track_weight}
+    scoring |= {
+        "track": None if track is None else track_of_pair(track),
+        "track_matrix": track_matrix,
+        "track_weight": track_weight,
+    }
     pairs = np.array([[0, 1]], np.int64)
     return next(align_all(both, mode=mode, report=report, pairs=pairs, strand=strand, n_threads=1, **scoring)).row(0)
 
@@ -406,6 +405,13 @@ def listed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError("this is not a pair: give a query and a target", record=f"number {number}")
     return listed
+
+
+def track_of_pair(track: Any) -> list[str]:
+    """Return the query's string and the target's."""
+    if not isinstance(track, tuple | list) or len(track) != 2:
+        raise UsageError("track must be a tuple of two strings, the query's and the target's")
+    return [letters_of(one, name)[1] for one, name in zip(track, ("query", "target"), strict=True)]
 
 
 def tracks_of(
