@@ -74,7 +74,8 @@ void Scoring::add_track(const int32_t *scores) {
         track8[k] = static_cast<int8_t>(track_scores[k]);
         track8_by_column[k % kLetters * kLetters + k / kLetters] = track8[k];
     }
-    // Sums saturate at -128. That is below the term of every cell that is entered diagonally if `never` is not lower.
+    // In 8 bits, sums saturate at -128. No cell is entered diagonally with a term up to `never`, so that saturated sums
+    // change nothing if `never` is at least -128.
     const int64_t shift = int64_t{step[0]} - matrix[0];
     step_fits8 &= least >= -128 && most <= 127 && highest + most + shift <= 127;
     step_fits8 &= lowest + least + shift >= -128 || never >= -128;
