@@ -74,7 +74,7 @@ def with_tracks(
 
     `track` is a set for one batch, and two sets for two.
     """
-    if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight <= MOST_WEIGHT:  # type: ignore[operator]
+    if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight <= MOST_WEIGHT:
         raise UsageError(f"{named('track_weight')} {weight!r} is not a number from 0 to {MOST_WEIGHT}")
     if track is None and matrix is None:
         if weight != 1:
