@@ -25,6 +25,7 @@ WEIGHTS = [[0.0, 1.0], [1.0, 0.0]]
 
 #: Functions of numbers, and what calls them, other arguments right. Results that come one by one are listed.
 CALLS = {
+    ta.align: lambda **given: ta.align("MKV", "MKL", **given),
     ta.align_all: lambda **given: list(
         ta.align_all({"d": "ACGTACGTACGT"}, PROTEINS, translate="query", **given)
         if "genetic_code" in given

@@ -61,17 +61,26 @@ TileRequest request_of(const OwnSets &sets, const Column<int64_t> &query_index, 
     return request;
 }
 
+using TrackCodes = std::optional<Column<uint8_t>>;
+using TrackScores = std::optional<Matrix>;
+
+int64_t highest_track(const TrackArguments &track) { return track.scores ? highest_of(*track.scores) : 0; }
+SecondTrack track_of(const OwnSets &sets, const TrackArguments &track) {
+    return {sets.track(), track.scores ? track.scores->data() : nullptr};
+}
+
 Dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
                  Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
                  Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
                  std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
-                 Progress progress) {
-    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
-    check_scoring(matrix, gap_open, gap_extend, sets.longest());
+                 Progress progress, TrackCodes query_track, TrackCodes target_track, TrackScores track_scores) {
+    const TrackArguments track{query_track, target_track, track_scores};
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets, track);
+    check_scoring(matrix, gap_open, gap_extend, sets.longest(), highest_track(track));
     const TileRequest request =
         request_of(sets, query_index, target_index, free_ends, depth, n_threads, memory_bytes, progress);
-    auto scoring =
-        std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
+    auto scoring = std::make_unique<Scoring>(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open,
+                                             gap_extend, track_of(sets, track));
     PythonPoll poll(progress);
     TileColumns columns;
     {
@@ -172,10 +181,12 @@ Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offset
                        Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
                        Matrix matrix, Pieces gap, Column<int64_t> taken_offsets, Column<int32_t> taken_query_start,
                        Column<int32_t> taken_target_start, Column<int64_t> path_offsets, Column<uint32_t> path,
-                       Column<int32_t> least, int depth, int n_threads, int64_t memory_bytes, Progress progress) {
-    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+                       Column<int32_t> least, int depth, int n_threads, int64_t memory_bytes, Progress progress,
+                       TrackCodes query_track, TrackCodes target_track, TrackScores track_scores) {
+    const TrackArguments track{query_track, target_track, track_scores};
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets, track);
     const PieceCosts costs = piece_costs(gap, gap);
-    check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest());
+    check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest(), highest_track(track));
     const TileRequest request = request_of(sets, query_index, target_index, {false, false, false, false}, depth,
                                            n_threads, memory_bytes, progress);
     require(static_cast<int64_t>(least.size()) == request.n_pairs, "least: must have a score per pair");
@@ -183,7 +194,9 @@ Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offset
             "least: a score is not above 0");
     const NextRequest next{
         require_taken(request, taken_offsets, taken_query_start, taken_target_start, path_offsets, path), least.data()};
-    auto letters = [&](Depth how) { return std::make_unique<Scoring>(Mode::local, how, matrix.data(), 0, 0); };
+    auto letters = [&](Depth how) {
+        return std::make_unique<Scoring>(Mode::local, how, matrix.data(), 0, 0, track_of(sets, track));
+    };
     const auto whole = letters(static_cast<Depth>(depth)), score = letters(Depth::score);
     const PieceScoring scoring{Mode::local, OrientedScoring(*whole), costs};
     const PieceScoring scores{Mode::local, OrientedScoring(*score), costs};
@@ -313,8 +326,10 @@ void bind_pairwise(nb::module_ &m) {
     m.def("align_pairs", &align_pairs, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
           "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
-          "progress"_a.none() = nb::none(),
-          "Align each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
+          "progress"_a.none() = nb::none(), array("query_track").none() = nb::none(),
+          array("target_track").none() = nb::none(), array("track_scores").none() = nb::none(),
+          "Align each pair (query_index[k], target_index[k]); see tropalign.pairwise. Scores of a second track, whose "
+          "codes are as many as the first's, are added.");
     m.def("list_pairs", &list_pairs, array("query"), array("first"), array("count"),
           "List query and target indices of runs of pairs: query[k] with count[k] targets from first[k] on.");
     m.def("align_pieces", &align_pieces_python, array("query_codes"), array("query_offsets"), array("target_codes"),
@@ -326,6 +341,8 @@ void bind_pairwise(nb::module_ &m) {
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a,
           array("taken_offsets"), array("taken_query_start"), array("taken_target_start"), array("path_offsets"),
           array("path"), array("least"), "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          array("query_track").none() = nb::none(), array("target_track").none() = nb::none(),
+          array("track_scores").none() = nb::none(),
           "Find the best local alignment of each pair that reuses no residue pair of earlier ones; see "
           "tropalign.pairwise.");
     m.def("align_tables", &align_tables_python, "tables"_a, array("query_codes"), array("query_offsets"),

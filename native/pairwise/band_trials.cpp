@@ -60,7 +60,7 @@ BandTrials::BandTrials(const TileRequest &request, const OrientedScoring &orient
                        size_t unit_bytes)
     : request_(request), oriented_(oriented), scoring_(oriented(true)), kernels_(kernels), best_(scoring_),
       one_set_(request.queries.codes == request.targets.codes), unit_bytes_(unit_bytes) {
-    if (!has_bands(scoring_.mode) || !fits(scoring_, 8)) return;
+    if (!has_bands(scoring_.mode) || !fits(scoring_, 8) || scoring_.track) return;
     look_at_sequences();
     if (!counts_.empty()) choose();
 }

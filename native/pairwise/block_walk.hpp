@@ -82,6 +82,8 @@ class BlockWalk {
           swept_(*new (scratch.get(Slot::swept, sizeof(Swept))) Swept), map_(swept_.masks, layout()) {
         std::memset(swept_.row_letters, kPadCode, sizeof swept_.row_letters);  // including lanes without a pair
         std::memset(swept_.column_letters, kPadCode, sizeof swept_.column_letters);
+        std::memset(swept_.row_track, kPadCode, sizeof swept_.row_track);
+        std::memset(swept_.column_track, kPadCode, sizeof swept_.column_track);
     }
 
     /// Bytes needed besides the checkpoints, for alignments of up to `room` columns.
@@ -127,6 +129,7 @@ class BlockWalk {
     /// Blocks of all lanes: residues, the values before them, and the directions.
     struct Swept {
         alignas(64) int8_t row_letters[kRows * kTable], column_letters[kWidth * kTable];  // as gathered
+        alignas(64) int8_t row_track[kRows * kTable], column_track[kWidth * kTable];      // of a second track
         alignas(64) T value[kRows][L], gap[kRows][L];                                     // left: H and E, or u and x
         alignas(64) T above[kWidth][L], gap_above[kWidth][L], corner[L];                  // H and F, or v and y
         Masks<T, B> margin[MaskLayout::margin(kRows)], masks[kRows * kWidth];
@@ -147,6 +150,10 @@ class BlockWalk {
         lane.row = row - row_start, lane.column = column - column_start;
         take_letters<kRows>(pair.rows.codes + lane.row, l, to.row_letters);
         take_letters<kWidth>(pair.columns.codes + lane.column, l, to.column_letters);
+        if (scoring_.track) {
+            take_letters<kRows>(pair.rows.codes + lane.row + scoring_.track, l, to.row_track);
+            take_letters<kWidth>(pair.columns.codes + lane.column + scoring_.track, l, to.column_track);
+        }
         T *value = &to.value[0][l], *gap = &to.gap[0][l], *above = &to.above[0][l], *gap_above = &to.gap_above[0][l];
         if (lane.column > 0) {
             take<kRows>(reinterpret_cast<const T *>(kept_.column(group - 1) + 2 * row) + l, value, gap);
@@ -200,15 +207,22 @@ class BlockWalk {
     }
     Before outside() const { return {costs_.floor, costs_.floor, static_cast<T>(costs_.floor - costs_.gap_first)}; }
 
+    /// Transpose the residues of columns, as gathered.
+    static void transpose(const int8_t *from, uint8_t *to) {
+        static_assert(kWidth == 16);
+        Vec<int8_t, kTable> v[16];
+        for (int k = 0; k < 16; ++k) v[k] = load<int8_t, kTable>(from + k * kTable);
+        transpose16<kTable>(v);
+        for (int k = 0; k < 16; ++k) store<int8_t, kTable>(to + k * kTable, v[k]);
+    }
+
     /// Find the directions of all blocks, or of the part that lanes may trace through.
     [[gnu::noinline]] void sweep(int height, int width) {
         Swept &at = swept_;
-        PairScores<T, B> scores(scoring_, at.row_letters, height, scores_);
-        alignas(64) uint8_t letters[kWidth * kTable];
-        Vec<int8_t, kTable> v[16];
-        for (int k = 0; k < 16; ++k) v[k] = load<int8_t, kTable>(at.column_letters + k * kTable);
-        transpose16<kTable>(v);
-        for (int k = 0; k < 16; ++k) store<int8_t, kTable>(letters + k * kTable, v[k]);
+        alignas(64) uint8_t letters[2 * kWidth * kTable];
+        PairScores<T, B> scores(scoring_, at.row_letters, height, scores_, {at.row_track, kWidth * kTable});
+        transpose(at.column_letters, letters);
+        if (scoring_.track) transpose(at.column_track, letters + kWidth * kTable);
         auto *value = reinterpret_cast<V *>(at.value), *gap = reinterpret_cast<V *>(at.gap);
         for (int j = 0; j < width; j += kColumns) {
             Edge<T, B> edge;

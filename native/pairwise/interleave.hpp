@@ -42,8 +42,9 @@ class Side {
   public:
     static constexpr int kLanes = kTable;
 
-    Side(const Unit &unit, Letters LanePair::*letters, const int32_t *start)
-        : unit_(unit), letters_(letters), start_(start) {}
+    /// `track`: the offset of a second track's codes.
+    Side(const Unit &unit, Letters LanePair::*letters, const int32_t *start, ptrdiff_t track = 0)
+        : unit_(unit), letters_(letters), start_(start), track_(track) {}
 
     /// Gather residues starting at `begin` in whole blocks. `padded` has room for kTable times the width.
     void gather(int begin, int count, uint8_t *padded, int8_t *out) const {
@@ -76,7 +77,7 @@ class Side {
             const int from = std::max(begin - start_[l], 0), to = std::min(begin + width - start_[l], letters.length);
             if (to <= from) continue;
             uint8_t *out = padded + static_cast<size_t>(l) * width + (start_[l] + from - begin);
-            std::memcpy(out, letters.codes + from, static_cast<size_t>(to - from));
+            std::memcpy(out, letters.codes + track_ + from, static_cast<size_t>(to - from));
         }
     }
 
@@ -88,6 +89,7 @@ class Side {
     const Unit &unit_;
     Letters LanePair::*letters_;
     const int32_t *start_;
+    const ptrdiff_t track_;
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -30,7 +30,7 @@ bool has_waves(Mode mode, const LanePair &pair) {
 
 bool run_similar(const Scoring &scoring, const LanePair &pair, const WaveLimits &limits, UnitScratch &scratch,
                  LaneResult &result) {
-    if (!has_waves(scoring.mode, pair)) return false;
+    if (scoring.track || !has_waves(scoring.mode, pair)) return false;
     if (int64_t{pair.rows.length} * pair.columns.length < kFewestCells) return false;
     const Penalties penalties(scoring);
     const int64_t back = std::max(penalties.mismatch, penalties.open + std::max(penalties.column, penalties.row));

@@ -14,7 +14,7 @@ class LetterTables {
   public:
     static bool suits(const Scoring &scoring, const LanePair &pair) {
         const int rows = __builtin_popcount(used(pair.rows)), columns = __builtin_popcount(used(pair.columns));
-        return scoring.step_fits8 && columns > 0 && rows <= Tables * (Entries / columns);
+        return scoring.step_fits8 && !scoring.track && columns > 0 && rows <= Tables * (Entries / columns);
     }
     LetterTables(const Scoring &scoring, const LanePair &pair) {
         const uint32_t row_letters = used(pair.rows), column_letters = used(pair.columns);

@@ -34,6 +34,7 @@ class LongBlock {
     using Borders = LongBorders<T, B, M>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
+    static constexpr int kTrackColumns = kColumns * kTable + 64;  // from a column's residues to those of the track
     template <bool Traced>
     static constexpr Trace kTrace = Traced ? Trace::masks : Trace::nothing;
 
@@ -57,7 +58,7 @@ class LongBlock {
         size_t scores = 0;
         if constexpr (!kFewLetters) scores = Scores::bytes(rows);
         return UnitScratch::taken(sizeof(V) * 2 * rows) + UnitScratch::taken(scores) +
-               UnitScratch::taken(rows * (kFewLetters ? sizeof(V) : kTable)) + sizeof(V) * rows;
+               UnitScratch::taken(rows * (kFewLetters ? sizeof(V) : 2 * kTable)) + sizeof(V) * rows;
     }
     static size_t mask_bytes(Cut cut, int columns) {
         const int main = columns / kColumns * kColumns;
@@ -166,13 +167,18 @@ class LongBlock {
             return scores;
         } else {
             const size_t size = static_cast<size_t>(whole_blocks(strip_)) * kTable;
-            auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
-            std::memset(letters, kPadCode, size);
+            const ptrdiff_t track = borders_.scoring.track;
+            auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, 2 * size));
+            std::memset(letters, kPadCode, 2 * size);
             for (int l = 0; l < L; ++l)
                 for (int i = 0; i < strip_; ++i)
-                    if (const int row = row_of(l, i); row >= row0_)
-                        letters[gathered_index<kTable>(l, i)] = static_cast<int8_t>(codes[row]);
-            return Scores(borders_.scoring, letters, strip_, scratch_.get(Slot::scores, Scores::bytes(strip_)));
+                    if (const int row = row_of(l, i); row >= row0_) {
+                        const size_t at = gathered_index<kTable>(l, i);
+                        letters[at] = static_cast<int8_t>(codes[row]);
+                        if (track) letters[size + at] = static_cast<int8_t>(codes[row + track]);
+                    }
+            return Scores(borders_.scoring, letters, strip_, scratch_.get(Slot::scores, Scores::bytes(strip_)),
+                          {letters + size, kTrackColumns});
         }
     }
 
@@ -193,8 +199,10 @@ class LongBlock {
         T *below = borders_.top_value(band_ + 1) + column0, *gap_below = borders_.top_gap(band_ + 1) + column0;
         const T next_corner = above[count - 1];
         const uint8_t *codes = borders_.pair.columns.codes + column0;
-        alignas(64) uint8_t letters[C * kTable + 1];
-        std::memset(letters, borders_.pair.columns.codes[0], sizeof letters);
+        const ptrdiff_t track = borders_.scoring.track;
+        alignas(64) uint8_t letters[2 * kTrackColumns];
+        std::memset(letters, borders_.pair.columns.codes[0], kTrackColumns);
+        std::memset(letters + kTrackColumns, borders_.pair.columns.codes[track], kTrackColumns);
         LocalBest<T, B> tracked(borders_.floor);
         V threshold = splat<T, B>(borders_.floor);
         Edge<T, B> edge{};
@@ -207,6 +215,10 @@ class LongBlock {
                 if constexpr (kFromTable) continue;
                 std::memmove(letters + c * kTable + 1, letters + c * kTable, L - 1);
                 if (enters) letters[c * kTable] = codes[t * C + c];
+                if (!track) continue;
+                uint8_t *others = letters + kTrackColumns + c * kTable;
+                std::memmove(others + 1, others, L - 1);
+                if (enters) others[0] = codes[t * C + c + track];
             }
             if constexpr (kFromTable)
                 scores.template columns<C>(from + t * C, std::max(t - steps + 1, 0), std::min(t, L - 1));

@@ -135,8 +135,7 @@ class LongPair {
 
         int32_t score(int i, int j) const {
             if constexpr (std::is_same_v<Scores, TableScores<T, B>>) return borders_.table->template at<T>(i, j);
-            const uint8_t *rows = borders_.pair.rows.codes, *columns = borders_.pair.columns.codes;
-            return scoring_.matrix[rows[i] * kLetters + columns[j]];
+            return scoring_.score_of(borders_.pair.rows.codes + i, borders_.pair.columns.codes + j);
         }
 
         bool direction(int i, int j, int k) {

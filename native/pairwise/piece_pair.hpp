@@ -128,7 +128,7 @@ class PiecePair {
         return UnitScratch::taken(sizeof(T) * kLines * width) + 2 * sizeof(T) * width;
     }
     static size_t letter_bytes(int64_t m, int64_t n) {
-        return UnitScratch::taken(2 * (m + 3 * kVectorBytes)) + UnitScratch::taken(n + 3 * kVectorBytes);
+        return UnitScratch::taken(2 * (m + 3 * kVectorBytes)) + UnitScratch::taken(2 * (n + 3 * kVectorBytes));
     }
     /// Bytes of a line of directions: all columns, or those that a block can reach.
     static int64_t trace_width(const PieceBlocks &blocks, int64_t n) {
@@ -142,16 +142,22 @@ class PiecePair {
     void place_letters() {
         rows_ = static_cast<uint8_t *>(scratch_.get(Slot::row_letters, 2 * (m_ + 3 * kVectorBytes)));
         groups_ = rows_ + m_ + 3 * kVectorBytes;
-        columns_ = static_cast<uint8_t *>(scratch_.get(Slot::column_letters, n_ + 3 * kVectorBytes));
+        columns_ = static_cast<uint8_t *>(scratch_.get(Slot::column_letters, 2 * (n_ + 3 * kVectorBytes)));
         scores_ = static_cast<T *>(scratch_.get(Slot::scores, sizeof(T) * width_));
         std::memset(rows_, 0, 2 * (m_ + 3 * kVectorBytes));
-        std::memset(columns_, 0, n_ + 3 * kVectorBytes);
+        std::memset(columns_, 0, 2 * (n_ + 3 * kVectorBytes));
         if constexpr (kLooksUp128)
             if (place_numbers(many_)) return;
         if (place_numbers(few_)) return;
         for (int i = 0; i < m_; ++i) rows_[m_ - 1 - i] = pair_.rows.codes[i];
         for (int j = 0; j < n_; ++j) columns_[j] = pair_.columns.codes[j];
+        if (!scoring_.track) return;
+        // The second track of rows is in the place of groups, which only tables use.
+        for (int i = 0; i < m_; ++i) groups_[m_ - 1 - i] = pair_.rows.codes[scoring_.track + i];
+        for (int j = 0; j < n_; ++j) columns_[track_columns() + j] = pair_.columns.codes[scoring_.track + j];
     }
+    /// Return the distance from a column's residue to that of the second track.
+    int64_t track_columns() const { return n_ + 3 * kVectorBytes; }
     template <class Table>
     bool place_numbers(std::optional<Table> &table) {
         if (!Table::suits(scoring_, pair_)) return false;
@@ -221,6 +227,10 @@ class PiecePair {
         if (few_) return fill(*few_, rows, groups, columns, low, high);
         for (int64_t j = low; j <= high; ++j)
             scores_[j] = static_cast<T>(scoring_.matrix[rows[j] * kLetters + columns[j]]);
+        if (!scoring_.track) return;
+        const uint8_t *others = columns + track_columns();
+        for (int64_t j = low; j <= high; ++j)
+            scores_[j] += static_cast<T>(scoring_.track_scores[groups[j] * kLetters + others[j]]);
     }
     template <class Table>
     void fill(const Table &table, const uint8_t *rows, const uint8_t *groups, const uint8_t *columns, int64_t low,

@@ -43,7 +43,7 @@ std::vector<int32_t> sorted_by_length(const Sequences &sequences, const std::vec
 ScoreGroups::ScoreGroups(const TileRequest &request, const Scoring &scoring, const GroupKernels &kernels)
     : request_(request), scoring_(scoring), kernels_(kernels), lanes_(kernels.vector_bytes) {
     if (scoring.pass != Pass::score || request.n_pairs < kLeastGroupedPairs) return;
-    if (!fits(scoring, 8) || !scoring.step_fits8) return;
+    if (!fits(scoring, 8) || !scoring.step_fits8 || scoring.track) return;
     const bool is_one_set = request.queries.codes == request.targets.codes;
     const bool has_runs = find_runs();
     if (is_one_set && is_same_either_way(scoring, request.free_ends) && lay_out_table(true)) {

@@ -101,7 +101,7 @@ class UnitCells {
         for (int run = 0;; cell_ += back[kRunSteps]) {
             const unsigned stops = gaps(back, most - run);
             const int k = stops ? __builtin_ctz(stops) : kRunSteps, end = run + k;
-            for (; run < end && left != 0; ++run) left -= scoring_.matrix[row[-run] * kLetters + column[-run]];
+            for (; run < end && left != 0; ++run) left -= scoring_.score_of(row - run, column - run);
             if (left == 0) return run;
             if (!stops) continue;
             move(back, k);

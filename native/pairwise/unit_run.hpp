@@ -79,13 +79,13 @@ class UnitRun {
         const size_t band = band_rows(scoring, m);
         const size_t block = whole_blocks(static_cast<int>(std::min<size_t>(n, kBlockColumns)));
         const size_t room = (m + n + 2) * scoring.traced();
-        const bool shared = kHasProfiles && unit.shared_rows;
+        const bool has_track = scoring.track != 0, shared = kHasProfiles && unit.shared_rows && !has_track;
         const size_t sizes[] = {
             state_bytes(band),
-            std::max(shared ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
+            std::max(shared ? 2 * profile_bytes(band) : pair_scores_bytes(scoring, band),
                      PairScores<T, B>::bytes(kSweptRows)),
-            block * kTable,
-            shared ? 0 : (band + 15) * kTable,
+            block * kTable * (1 + has_track),
+            shared ? 0 : (band + 15) * kTable * (1 + has_track),
             std::max(block, shared ? 0 : band + 15) * kTable,
             scoring.traced() ? kept_bytes(m, n, room, unit.n_lanes) : 0,
             border_bytes(scoring, band < m, n),
@@ -111,6 +111,10 @@ class UnitRun {
     }
     /// Return the number of columns rounded up to whole groups of kColumns.
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
+    /// Bytes of PairScores, and of the profiles of two tracks.
+    static size_t pair_scores_bytes(const Scoring &scoring, size_t rows) {
+        return PairScores<T, B>::bytes(rows) + (scoring.track ? SharedRows<kTable>::bytes() : 0);
+    }
     /// Bytes of one profile, in whole lines of 64.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
     /// Return the rows of a band: all if a traceback follows, or the best cell of a column is needed.
@@ -170,10 +174,11 @@ class UnitRun {
         return rows.codes != first.codes || rows.length != first.length;
     }
     /// Return a mask of the lanes whose rows differ from the first lane's.
-    V lanes_of_second() const {
-        alignas(64) T lanes[L];
-        for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-has_other_rows(l));
-        return load<T, B>(lanes);
+    template <class N = T, int bytes = B>
+    Vec<N, bytes> lanes_of_second() const {
+        alignas(64) N lanes[Lanes<N, bytes>::count] = {};
+        for (int l = 0; l < L; ++l) lanes[l] = static_cast<N>(-has_other_rows(l));
+        return load<N, bytes>(lanes);
     }
 
     void measure() {
@@ -199,8 +204,9 @@ class UnitRun {
         is_banded_ = band < m_;
         H_ = static_cast<V *>(scratch_.get(Slot::state, state_bytes(band)));
         E_ = H_ + band;
-        letters_ = static_cast<uint8_t *>(scratch_.get(
-            Slot::column_letters, static_cast<size_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable));
+        track_letters_ = static_cast<ptrdiff_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable;
+        letters_ = static_cast<uint8_t *>(
+            scratch_.get(Slot::column_letters, static_cast<size_t>(track_letters_) * (scoring_.track ? 2 : 1)));
         border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
         if (K == Kept::borders) checkpoints_ = {scratch_.get(Slot::checkpoints, Checkpoints<T, B>::bytes(m_, n_)), m_};
         if (K == Kept::values) values_ = static_cast<V *>(scratch_.get(Slot::values, value_bytes(m_, n_)));
@@ -219,16 +225,27 @@ class UnitRun {
         for (int row0 = 0; row0 < m_; row0 += height) {
             const int rows = std::min(height, m_ - row0);
             if constexpr (kHasProfiles)
-                if (unit_.shared_rows) {
+                if (unit_.shared_rows && !scoring_.track) {
                     shared_band(each, row0, rows, profile_bytes(height));
                     continue;
                 }
-            void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
+            const size_t score_bytes = PairScores<T, B>::bytes(height);
+            auto *memory = static_cast<uint8_t *>(scratch_.get(Slot::scores, pair_scores_bytes(scoring_, height)));
             const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
-            auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
-            const Side<kTable> side(unit_, &LanePair::rows, row_start_);
-            side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
-            PairScores<T, B> scores(scoring_, letters, rows, memory);
+            auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size * (scoring_.track ? 2 : 1)));
+            auto *padded = static_cast<uint8_t *>(scratch_.get(Slot::padded, size));
+            Side<kTable>(unit_, &LanePair::rows, row_start_).gather(row0, rows, padded, letters);
+            TrackLetters track;
+            SharedRows<kTable> shared;
+            if (scoring_.track) {
+                track = {letters + size, track_letters_};
+                Side<kTable>(unit_, &LanePair::rows, row_start_, scoring_.track)
+                    .gather(row0, rows, padded, letters + size);
+                if (unit_.shared_rows)
+                    shared = {reinterpret_cast<Vec<int8_t, kTable> *>(memory + score_bytes), second_,
+                              lanes_of_second<int8_t, kTable>()};
+            }
+            PairScores<T, B> scores(scoring_, letters, rows, memory, track, shared);
             each(scores, row0, rows);
         }
     }
@@ -251,7 +268,11 @@ class UnitRun {
         for (int begin = 0, end; begin < n_; begin = end) {
             end = std::min(begin + kBlockColumns, n_);
             const size_t size = static_cast<size_t>(whole_blocks(end - begin)) * kTable;
-            side.transpose(begin, end - begin, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters_);
+            auto *padded = static_cast<uint8_t *>(scratch_.get(Slot::padded, size));
+            side.transpose(begin, end - begin, padded, letters_);
+            if (scoring_.track)
+                Side<kTable>(unit_, &LanePair::columns, column_start_, scoring_.track)
+                    .transpose(begin, end - begin, padded, letters_ + track_letters_);
             block_ = begin;
             each(begin, end);
         }
@@ -505,6 +526,7 @@ class UnitRun {
     int32_t row_start_[L], column_start_[L];
     Starts column_starts_{column_start_};
     uint8_t *letters_ = nullptr;
+    ptrdiff_t track_letters_ = 0;  // from a column's residues to those of the track
     V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
     V *values_ = nullptr;
     Checkpoints<T, B> checkpoints_;

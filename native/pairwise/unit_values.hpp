@@ -28,7 +28,7 @@ class ValueCells {
     /// `values`: of the unit's first lane, m rows. `floor`: the zero of the local mode.
     ValueCells(const Scoring &scoring, const T *values, int m, const LanePair &pair, int row_start, int column_start,
                int lane, T floor)
-        : step_(scoring.step), open_(scoring.open), extend_(scoring.extend), column_(m * kRow), pair_(pair),
+        : scoring_(scoring), open_(scoring.open), extend_(scoring.extend), column_(m * kRow), pair_(pair),
           origin_(values + lane + (column_start - 1) * column_ + (row_start - 1) * kRow), floor_(floor) {}
 
     void seek(int i, int j) {
@@ -60,14 +60,13 @@ class ValueCells {
     int run(int i, int j) {
         const uint8_t *row = pair_.rows.codes + i - 1, *column = pair_.columns.codes + j - 1;
         const ptrdiff_t back = -(kRow + column_), inner = 1 - (i < j ? i : j);  // steps that do not lead to a border
-        const int32_t *step = step_;
         const T *cell = cell_;
         T value = *cell;
         ptrdiff_t k = 0;
         for (; k > inner; --k) {
             __builtin_prefetch(cell + kAhead * back);
             const T before = cell[back];
-            if (static_cast<T>(value - before) != static_cast<T>(step[row[k] * kLetters + column[k]])) break;
+            if (static_cast<T>(value - before) != static_cast<T>(scoring_.step_of(row + k, column + k))) break;
             if (kLocal && value == floor_) break;
             value = before;
             cell += back;
@@ -76,7 +75,7 @@ class ValueCells {
         i_ = i + static_cast<int>(k), j_ = j + static_cast<int>(k);
         if (k > inner || (kLocal && value == floor_)) return static_cast<int>(-k);
         const T border = i_ == 1 ? above_column(j_ - 1) : left_of_row(i_ - 1);
-        const auto last = static_cast<T>(step[row[k] * kLetters + column[k]]);
+        const auto last = static_cast<T>(scoring_.step_of(row + k, column + k));
         return static_cast<int>(-k) + (static_cast<T>(value - border) == last);
     }
 
@@ -107,7 +106,7 @@ class ValueCells {
         return static_cast<T>(hang_over ? residues * extend_ : -open_);
     }
 
-    const int32_t *step_;
+    const Scoring &scoring_;
     const int32_t open_, extend_;
     const ptrdiff_t column_;  // stride from a column to the next, in elements
     const LanePair &pair_;

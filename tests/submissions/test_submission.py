@@ -109,6 +109,9 @@ def with_others(verb, dest, value):
         inputs["homologs"] = [{"file": DIGEST, "name": "proteins.fa"}]
     if dest in ("compare_as", "common_taxa", "rooted"):
         inputs["compare"] = [{"file": DIGEST, "name": "others.nwk"}]
+    if dest == "track_weight":
+        inputs["track"] = [{"file": DIGEST, "name": "3di.fa"}] * (2 if verb == "find" else 1)
+        inputs["track_matrix"] = [{"file": DIGEST, "name": "states.txt"}]
     if dest == "trim":
         inputs["model"] = [{"file": DIGEST, "name": "family.hmm"}]
     if dest in ("translate", "genetic_code", "max_intron", "pssm"):

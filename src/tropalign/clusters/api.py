@@ -14,11 +14,13 @@ from tropalign.clusters.comparison import Tally, check_set
 from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, ClusterStrandOption
 from tropalign.devices.names import ComputeArguments, device_names
+from tropalign.errors import UsageError
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
+from tropalign.pairwise.tracks import TrackArguments, with_tracks
 from tropalign.resources.limits import default_budget
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
@@ -34,6 +36,7 @@ class ClusterArguments(
     ClusteringOptions,
     ModeOption,
     ScoringArguments,
+    TrackArguments,
     ClusterStrandOption,
     ComputeArguments,
     AlphabetArgument,
@@ -73,8 +76,8 @@ def cluster(call: ClusterArguments) -> Clusters:
     ------
     InputError
         Sequences cannot be used, or order "abundance" without abundances, or `to` is of another alphabet.
-    ScoringError, UsageError
-        A matrix or gap cost does not fit, or an option does not exist.
+    UsageError, ScoringError
+        An option does not exist or excludes another, or a matrix or gap cost does not fit.
     ResourceError, DeviceError
         Memory does not suffice, or a device cannot compute.
 
@@ -89,11 +92,14 @@ def cluster(call: ClusterArguments) -> Clusters:
     """
     batch, progress = batch_of(call.sequences, call.alphabet), checked_progress(call.progress)
     n_given = 0
+    if call.to is not None and (call.track is not None or call.track_matrix is not None):
+        raise UsageError("to has no second track: leave to or track out")
+    (batch, _), scores = with_tracks((batch, None), call.track, call.track_matrix, call.track_weight)
     if call.to is not None:
         batch, n_given = with_given(batch_of(call.to, call.alphabet), batch)
     matrix, gap = default_scoring(batch.alphabet, call.matrix, call.gap)
     how: dict[str, Any] = {"mode": call.mode, "strand": call.strand, "free_ends": call.free_ends}
-    how["ambiguous"] = call.ambiguous
+    how |= {"ambiguous": call.ambiguous, "track_matrix": scores, "track_weight": call.track_weight}
     pairs = PairOptions(matrix, gap, end_gap=call.end_gap, **how)
     options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs, "n_given": n_given})
     threads, memory = checked_threads(call.n_threads), checked_memory(call.memory_bytes)

@@ -192,7 +192,7 @@ class CandidateFilter:
         keep: NDArray[np.bool_] = most >= least - ROUNDING
         if asked is not None:
             keep &= asked
-        if self._pays_ends:
+        if self._pays_ends and not options.pairs.has_track:  # the bounds are those of one matrix
             query, target = places_of(keep)
             keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
         return keep

@@ -45,6 +45,7 @@ from tropalign.pairwise.positions import sequences_for, stand_in_matrix
 from tropalign.pairwise.selection import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
+from tropalign.pairwise.tracks import TrackArguments, with_tracks
 from tropalign.pairwise.translated import check_code, check_sides, side_of
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
@@ -127,7 +128,7 @@ class ProgressArgument(Options):
     )
 
 
-class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument):
+class PairArguments(ModeOption, ScoringArguments, TrackArguments, StrandOption, AlphabetArgument):
     """Arguments of the alignment of two sequences."""
 
     report: ReportName = again(SelectionOptions, "report")
@@ -142,6 +143,7 @@ class SequencesArgument(Options):
 class AllArguments(
     ModeOption,
     ScoringArguments,
+    TrackArguments,
     IdentityOptions,
     SelectionOptions,
     TopFirstOption,
@@ -189,6 +191,12 @@ class ManyArguments(PairArguments, CoOptimalOptions, ComputeArguments, ProgressA
             "several pairs is stored once in the table's batches."
         ),
     )
+    track: Any = again(
+        TrackArguments,
+        "track",
+        doc="A second track, whose scores are added: for each pair a tuple of the query's string and the target's, "
+        "such as 3Di structure letters. Needs `track_matrix`.",
+    )
 
 
 @called_with(AllArguments)
@@ -232,6 +240,9 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
             batch, others = batch_of(given, call.alphabet), batch_of(targets, call.alphabet)
         if call.translate is None:
             batch, others = in_common_alphabet(batch, others, call.alphabet is None)
+    if call.translate is not None and (call.track is not None or call.track_matrix is not None):
+        raise UsageError("track belongs to the given residues, but translate aligns others: leave one of them out")
+    (batch, others), scores = with_tracks((batch, others), call.track, call.track_matrix, call.track_weight)
     sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
     if others is not None and call.translate is not None:
         check_sides(call.translate)
@@ -241,13 +252,16 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     elif others is not None:
         check_same_alphabet(batch, others)
     matrix, gap = default_scoring(aligned(sides[0]).alphabet, call.matrix, call.gap)
-    return _tables(call, sides, PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap}))
+    options = PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap, "track_matrix": scores})
+    return _tables(call, sides, options)
 
 
 def _align_positions(call: AllArguments, queries: PositionBatch | None) -> Iterator[AlignmentTable]:
     """Align position matrices with sequences; `queries` is None if the targets are the matrices."""
     if call.matrix is not None:
         raise UsageError("position matrices have scores of their own: omit matrix")
+    if call.track is not None or call.track_matrix is not None:
+        raise UsageError("position matrices have no second track: omit track and track_matrix")
     if call.translate is not None:
         raise UsageError("translate does not support position matrices: translate the sequences before")
     targets = positions_of(call.targets)
@@ -293,6 +307,9 @@ def align(
     report: ReportName = "alignment",
     free_ends: Iterable[EndName] | Literal["all"] = FREE_ENDS,
     strand: StrandName = "plus",
+    track: Any = None,
+    track_matrix: MatrixLike | None = None,
+    track_weight: float = 1.0,
     alphabet: AlphabetLike | None = None,
 ) -> Alignment:
     """Align two sequences; short ones take a few microseconds, so calls in a loop are fine.
@@ -306,6 +323,8 @@ def align(
         `PositionMatrix`.
     mode, matrix, gap, end_gap, report, free_ends, strand
         See `align_all`.
+    track, track_matrix, track_weight
+        See `align_all`; `track` is a tuple of the query's string and the target's.
     alphabet
         An alphabet or its name; by default that of a SubstitutionMatrix, else inferred from the letters. A protein
         and eleven nucleotides or more are then rejected.
@@ -328,6 +347,7 @@ def align(
     if isinstance(query, PositionMatrix) or isinstance(target, PositionMatrix):
         how: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
         how |= {"mode": mode, "report": report, "strand": strand, "alphabet": alphabet, "n_threads": 1}
+        how |= {"track": track, "track_matrix": track_matrix}
         return next(align_all(_alone(query, "query"), _alone(target, "target"), **how)).row(0)
     (query_name, query_text), (target_name, target_text) = letters_of(query, "query"), letters_of(target, "target")
     names = [query_name or "query", target_name or "target"]
@@ -336,12 +356,17 @@ def align(
     texts = (query_text, target_text)
     if alphabet is None:
         alphabet = single.alphabet_for(matrix, texts)
-    if end_gap is None:
+    if end_gap is None and track is track_matrix is None and track_weight == 1:
         row = single.aligned(texts, (names[0], names[1]), mode, matrix, gap, report, free_ends, strand, alphabet)
         if row is not None:
             return row
     both = SequenceBatch.from_strings(texts, names, alphabet)
     scoring: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
+    scoring |= {
+        "track": None if track is None else track_of_pair(track),
+        "track_matrix": track_matrix,
+        "track_weight": track_weight,
+    }
     pairs = np.array([[0, 1]], np.int64)
     return next(align_all(both, mode=mode, report=report, pairs=pairs, strand=strand, n_threads=1, **scoring)).row(0)
 
@@ -392,7 +417,9 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     free_ends: Any = call.free_ends
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
     cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
+    track = None if call.track is None else tracks_of(call.track, query_index, target_index, batch, others)
     is_plain = call.end_gap is None and call.co_optimal is None and call.within is None and memory_bytes is None
+    is_plain &= track is call.track_matrix is None and call.track_weight == 1
     if cells <= FEW_CELLS and is_plain and names in (["auto"], ["cpu"]):
         sides = (list(queries.values()), query_index), (list(targets.values()), target_index)
         texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
@@ -412,6 +439,7 @@ def align_many(call: ManyArguments) -> AlignmentTable:
         **call.shared_with(CoOptimalOptions),
         "alphabet": None,
         "free_ends": free_ends,
+        "track": track,
     }
     index = np.stack([query_index, target_index], 1)
     how |= {"n_threads": n_threads, "memory_bytes": memory_bytes, "device": names, "progress": progress}
@@ -454,6 +482,35 @@ def listed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError("this is not a pair: give a query and a target", record=f"number {number}")
     return listed
+
+
+def track_of_pair(track: Any) -> list[str]:
+    """Return the query's string and the target's."""
+    if not isinstance(track, tuple | list) or len(track) != 2:
+        raise UsageError("track must be a tuple of two strings, the query's and the target's")
+    return [letters_of(one, name)[1] for one, name in zip(track, ("query", "target"), strict=True)]
+
+
+def tracks_of(
+    track: Iterable[tuple[Any, Any]],
+    query_index: NDArray[np.int64],
+    target_index: NDArray[np.int64],
+    queries: SequenceBatch,
+    targets: SequenceBatch,
+) -> tuple[list[str], list[str]]:
+    """Return the strings of distinct queries and of distinct targets from those of the pairs."""
+    listed = listed_pairs(track)
+    if len(listed) != len(query_index):
+        raise InputError(f"track has {len(listed)} pairs of strings for {len(query_index)} pairs: give one for each")
+    sides = []
+    for side, (index, batch) in enumerate(((query_index, queries), (target_index, targets))):
+        strings: dict[int, str] = {}
+        for k, pair in zip(index.tolist(), listed, strict=True):
+            letters = letters_of(pair[side], batch.names[k])[1]
+            if strings.setdefault(k, letters) != letters:
+                raise InputError("this sequence has two different strings in track: give one", record=batch.names[k])
+        sides.append([strings[k] for k in range(len(batch))])
+    return sides[0], sides[1]
 
 
 def texts_and_places(sequences: list[Any], word: str) -> tuple[dict[str, str], NDArray[np.int64]]:

@@ -189,7 +189,7 @@ class Adjusted(Correction):
     def _native_arguments(self, rows: Rows) -> tuple[Any, ...]:
         """Return the arguments of native code."""
         whole = self._options.whole
-        target, codes, offsets = used_targets(rows.target, self._engines.targets)
+        target, codes, offsets, _ = used_targets(rows.target, self._engines.targets)
         return (
             self._engines.queries.codes,
             self._engines.queries.offsets,

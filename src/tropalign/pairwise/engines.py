@@ -147,8 +147,11 @@ class Engines:
             codes = np.concatenate([queries.codes, self.reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
-        target, target_codes, target_offsets = used_targets(rows.target, self.targets)
+        target, target_codes, target_offsets, target_track = used_targets(rows.target, self.targets)
         whole, taken = options.whole, rows.taken
+        tracks = {}
+        if whole.track_scores is not None:
+            tracks = {"query_track": queries.track, "target_track": target_track, "track_scores": whole.track_scores}
         align: Any
         how: tuple[Any, ...]
         if taken is not None:
@@ -172,6 +175,7 @@ class Engines:
                 n_threads,
                 self.scratch_bytes,
                 progress,
+                **tracks,
             )
         except MemoryError:
             if align is _native.align_pairs or (taken is not None and len(index) > 1):
@@ -209,13 +213,22 @@ class Engines:
         return aligner.align(query, target, progress)
 
 
-def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """Return indices, codes and offsets for native code. It copies all codes, so few targets are passed alone."""
+def used_targets(
+    index: Index, batch: SequenceBatch
+) -> tuple[Index, NDArray[np.uint8], Index, NDArray[np.uint8] | None]:
+    """Return indices, codes, offsets and codes of a track, if any, for native code.
+
+    Native code copies all codes, so few targets are passed alone.
+    """
     batch, index = in_memory(batch, index)
     if len(index) > FEW_USED * len(batch):
-        return index, batch.codes, batch.offsets
+        return index, batch.codes, batch.offsets, batch.track
     used, place = np.unique(index, return_inverse=True)
-    spans = zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True)
-    codes = np.concatenate([batch.codes[begin:end] for begin, end in spans] or [batch.codes[:0]])
+    spans = list(zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True))
+    codes, track = (
+        None if values is None else np.concatenate([values[begin:end] for begin, end in spans] or [values[:0]])
+        for values in (batch.codes, batch.track)
+    )
+    assert codes is not None
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(batch.lengths[used])])
-    return place.astype(np.int64), codes, offsets
+    return place.astype(np.int64), codes, offsets, track

@@ -21,6 +21,8 @@ from tropalign.options.option import (
     TEXT,
     Options,
     argument,
+    input_file,
+    number,
     option,
     whole,
 )
@@ -124,6 +126,58 @@ class StrandOption(Options, group="alignment"):
         is_common=True,
         help="strand of nucleotide queries: plus, minus (the reverse complement), or the better of both (plus if "
         "equal); default: plus",
+    )
+
+
+#: Highest weight of a second track.
+MOST_WEIGHT = 1000
+#: Options that a second track excludes, with the reason.
+NO_TRACK: Mapping[str, str] = {
+    "translate": "--track belongs to the given residues, but --translate aligns others: leave one of them out",
+    "embeddings": "--track adds to scores of letters, but --embeddings scores vectors: leave one of them out",
+    "strand=minus|both": "--track has no reverse strand: leave --strand out",
+    **dict.fromkeys(
+        ("max_evalue", "min_bits", "db_size", "composition=scaled|adjusted", "sum_statistics"),
+        "{other} applies to E-values and bits, which scores of two tracks do not have: leave {other} out",
+    ),
+    "mask": "{other} masks the residues, but not the second track: leave {other} out",
+    **dict.fromkeys(
+        ("co_optimal", "gap_open2", "end_gap_open", "end_gap_extend"),
+        "{this} does not support {other}: leave {other} out",
+    ),
+}
+
+
+class TrackOptions(Options, group="alignment"):
+    """A second string per sequence, aligned with the residues."""
+
+    track: list[str] | None = input_file(
+        default=None,
+        many="+",
+        holds="sequences",
+        metavar="FILE",
+        label="Second track",
+        needs={"track_matrix": "--track has no default scores: add --track-matrix with a file in NCBI format"},
+        excludes=NO_TRACK,
+        help="a second string per sequence, such as 3Di structure letters, in FASTA with the names and lengths of the "
+        "sequences: a file for each file of sequences, in their order; its scores are added to those of the residues",
+    )
+    track_matrix: str | None = input_file(
+        default=None,
+        holds="matrix",
+        metavar="FILE",
+        label="Matrix of the second track",
+        needs={"track": "--track-matrix scores a second track: add --track"},
+        help="matrix of the second track in NCBI format: up to 31 letters, in upper or lower case",
+    )
+    track_weight: float = option(
+        default=1.0,
+        kind=number(0, MOST_WEIGHT),
+        metavar="W",
+        label="Weight of the second track",
+        needs={"track": "--track-weight applies to a second track: add --track"},
+        help="factor of the track's scores, which are then rounded to whole numbers, or to the decimals of --matrix "
+        "and the gap costs; 0: as without a track (default: 1)",
     )
 
 
@@ -434,6 +488,7 @@ class PairOptions(
     free_ends: for "semiglobal", the free ends among FREE_ENDS, or "all" (default).
     end_gap: cost of a gap before the first or after the last residue of its sequence if that end is not free;
         `gap` by default. Not in local mode, which has no such gaps.
+    track_matrix, track_weight: scores of the sequences' second track, and their factor, above 0; None without one.
 
     Raises UsageError for values of another type or out of range, and ScoringError if matrix or gap is not one.
     """
@@ -445,6 +500,8 @@ class PairOptions(
     gap: Gap = argument(kw_only=False)
     free_ends: Iterable[str] = argument(default=frozenset(FREE_ENDS), kw_only=True)
     end_gap: Gap | None = argument(default=None, kw_only=True)
+    track_matrix: SubstitutionMatrix | None = argument(default=None, kw_only=True)
+    track_weight: float = argument(default=1.0, kw_only=True)
 
     def settle(self) -> None:
         """Check the values; numbers become int or float, ends a frozenset."""
@@ -499,6 +556,29 @@ class PairOptions(
                 )
         self._check_local()
         self._check_co_optimal()
+        if self.has_track:
+            self._check_track()
+
+    def _check_track(self) -> None:
+        """Reject options that one matrix supports, but not two tracks."""
+        if self.gap.has_two_pieces or self.end_gap is not None:
+            raise UsageError(
+                f"{named('track')} supports one open and one extend cost for all gaps: leave second pieces and costs "
+                "of end gaps out"
+            )
+        if self.strand != "plus":
+            raise UsageError(f"{named('track')} has no reverse strand: leave {named('strand')} out")
+        of_evalues = {
+            **{name: getattr(self, name) is not None for name in ("max_evalue", "min_bits", "db_size")},
+            "composition": self.knows_composition,
+            "sum_statistics": self.sum_statistics,
+        }
+        for name in (name for name, is_given in of_evalues.items() if is_given):
+            raise UsageError(
+                f"{named(name)} applies to E-values and bits, which scores of two tracks do not have: leave it out"
+            )
+        for name in (name for name in ("mask", "co_optimal") if getattr(self, name) not in (None, "none")):
+            raise UsageError(f"{named('track')} does not support {named(name)}: leave one of them out")
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -587,7 +667,13 @@ class PairOptions(
         """Scores, costs and the least score times the factor that makes them integers; may raise ScoringError."""
         from tropalign.scoring import WholeScoring
 
-        return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
+        track = None if self.track_matrix is None else (self.track_matrix, self.track_weight)
+        return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap, track)
+
+    @property
+    def has_track(self) -> bool:
+        """True if the scores of a second track are added."""
+        return self.track_matrix is not None
 
     @property
     def has_decimals(self) -> bool:
@@ -650,7 +736,7 @@ class PairOptions(
     def able_devices(self, names: Iterable[str], has_positions: bool = False) -> list[str]:
         """Return the devices that support these options: all, or the CPU. Raises DeviceError if another was named."""
         listed = list(names)
-        if self.matrix.is_symmetric and self.whole.is_affine and not has_positions:
+        if self.matrix.is_symmetric and self.whole.is_affine and not has_positions and not self.has_track:
             return listed
         clusters = [name for name in listed if is_cluster(name)]
         named = next((name for name in listed if name not in ("auto", "cpu", *clusters)), None)
@@ -658,6 +744,7 @@ class PairOptions(
             is_gap = not self.whole.is_affine
             what = "two-piece gap costs and costs of end gaps" if is_gap else "asymmetric matrices"
             what = "position matrices" if has_positions else what
+            what = "second tracks" if self.has_track else what
             raise DeviceError(f"{named}: {what} are supported on the CPU only: choose the device cpu")
         return ["cpu", *clusters]
 
@@ -666,6 +753,8 @@ class PairOptions(
         scores, costs = self.whole.scores, (*self.whole.gap, *self.whole.end_gap)
         most_cost = max(costs[::2]) + 2 * max(costs[1::2])  # of a gap at a cell (native/bindings/pair_arguments.hpp)
         worst = max(int(scores.max()), -int(scores.min())) + most_cost
+        track = self.whole.track_scores
+        worst += 0 if track is None else max(int(track.max()), -int(track.min()))
         return factor * worst * (2 * longest + 2) < 2**31
 
     def check_range(self, longest: int) -> None:
@@ -685,6 +774,8 @@ class PairOptions(
         optional = (
             (MODES[self.mode].frees_ends, "free_ends", ends),
             (self.end_gap is not None, "end_gap_cost", "" if self.end_gap is None else self.end_gap.formula),
+            (self.has_track, "track_matrix", "" if self.track_matrix is None else self.track_matrix.name),
+            (self.has_track, "track_weight", f"{self.track_weight:g}"),
             (self.identity != "columns", "identity", self.identity),
             (self.ambiguous != "differ", "ambiguous", f"{self.ambiguous} in identities"),
             (self.strand != "plus", "strand", self.strand),

@@ -264,7 +264,7 @@ class Plan:
         in_groups = options.top is not None and pairs is None and suits_groups(sides.targets)
         in_groups &= not sides.targets.has_positions
         in_groups &= options.whole.is_affine and (frames is None or frames.target is None)
-        in_groups &= options.scores_letters
+        in_groups &= options.scores_letters and not options.has_track
         order: PairOrder
         if pairs is not None:
             order = Listed(pairs, *lengths)

@@ -330,7 +330,7 @@ class Bounds:
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
                 tests.append(self._coverages)
-            if least_scores is not None and options.scores_letters:
+            if least_scores is not None and options.scores_letters and not options.has_track:
                 tests.append(self._scores)
             # A global alignment has at least as many columns as the longer sequence, so this also bounds
             # `longer`.

@@ -36,11 +36,11 @@ class Significance:
 
     @classmethod
     def of_run(cls, options: PairOptions, targets: SequenceBatch, frames: Frames | None = None) -> Significance | None:
-        """Return the statistics of a run; None unless alignments are local: other scores have no such statistics.
+        """Return the statistics of a run; None if scores have none: those of two tracks, and not of local alignments.
 
         Translated targets (`frames`) count as one frame each, a third of their nucleotides, as in BLAST.
         """
-        if not options.is_local:
+        if not options.is_local or options.has_track:
             return None
         n_residues = int(targets.offsets[-1]) if frames is None else int(frames.source.offsets[-1]) // 3
         n_sequences = len(targets if frames is None else frames.source)

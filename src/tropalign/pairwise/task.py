@@ -208,6 +208,8 @@ class PairsTask:
         digest.update(b"self" if self.targets is self.queries else self.targets.fingerprint().encode())
         if self._embedded is None:
             digest.update(self.options.matrix.scores.tobytes())
+            track = self.options.whole.track_scores
+            digest.update(b"" if track is None else track.tobytes())
         else:
             digest.update("".join(side.digest for side in self._embedded).encode())
         digest.update(repr(sorted(self.parameters.items())).encode())
@@ -353,6 +355,8 @@ def _prepared(
         raise InputError(
             f"{what} requested, but {queries.alphabet.name}s have only one: omit {named('strand')} {options.strand}"
         )
+    if options.has_track and any(side.track is None for side in (queries, targets)):
+        raise UsageError(f"{named('track_matrix')} scores a second track: add {named('track')}")
     if options.knows_composition and frames is not None:
         raise UsageError(
             f"{named('composition')} {options.composition} uses the residues of whole sequences and does not support "

@@ -71,7 +71,7 @@ def _significance(table: AlignedPairs) -> Significance:
     if table.significance is None:
         raise UsageError(
             "bits and E-values are defined for local alignments of sequences only: use mode local without position "
-            "matrices, or omit these columns"
+            "matrices and second tracks, or omit these columns"
         )
     return table.significance
 

@@ -178,6 +178,7 @@ class WholeScoring:
     scores: int32, shape (32, 32), contiguous.
     gap, end_gap: open and extend of both pieces, within the sequences and at their ends.
     min_score: least integer score that is kept: the user's, which may have decimals, rounded up.
+    track_scores: int32, shape (32, 32), contiguous: scores of a second track, which are added; None without one.
     """
 
     scale: int
@@ -185,12 +186,22 @@ class WholeScoring:
     gap: tuple[int, int, int, int]
     end_gap: tuple[int, int, int, int]
     min_score: int | None
+    track_scores: NDArray[np.int32] | None = None
 
     @classmethod
     def of(
-        cls, matrix: SubstitutionMatrix, gap: Gap, min_score: float | None = None, end_gap: Gap | None = None
+        cls,
+        matrix: SubstitutionMatrix,
+        gap: Gap,
+        min_score: float | None = None,
+        end_gap: Gap | None = None,
+        track: tuple[SubstitutionMatrix, float] | None = None,
     ) -> WholeScoring:
-        """Make the scoring of a matrix and gap costs. Raises ScoringError if the numbers become too large."""
+        """Make the scoring of a matrix and gap costs, and of a second track: its matrix and weight.
+
+        Weighted scores of a track are rounded to the units of the matrix and the gap costs, to the even one of two that
+        are equally near. Raises ScoringError if the numbers become too large.
+        """
         costs = [round(cost * PARTS) for some in (gap, gap if end_gap is None else end_gap) for cost in some.pieces]
         scale = lcm(matrix.scale, least_factor(costs))
         pieces = [cost * scale // PARTS for cost in costs]
@@ -199,7 +210,17 @@ class WholeScoring:
             from fractions import Fraction
 
             least = ceil(Fraction(str(min_score)) * scale)
-        return cls(scale, matrix.scaled(scale), tuple(pieces[:4]), tuple(pieces[4:]), least)  # type: ignore[arg-type]
+        added = None
+        if track is not None:
+            scores, weight = track
+            weighted = np.rint(scores.scores.astype(np.float64) * weight * scale)
+            if np.abs(weighted).max() > MOST:
+                raise ScoringError(
+                    f"the scores of the track matrix {scores.name} times the weight {weight:g} exceed the maximum of "
+                    f"{MOST / scale:g}: give a lower weight"
+                )
+            added = weighted.astype(np.int32)
+        return cls(scale, matrix.scaled(scale), tuple(pieces[:4]), tuple(pieces[4:]), least, added)  # type: ignore[arg-type]
 
     @property
     def gap_open(self) -> int:

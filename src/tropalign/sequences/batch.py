@@ -93,6 +93,8 @@ class SequenceBatch(Hinted):
         requested.
     taxa : Taxa, or None
         NCBI's taxon number and lineage of each sequence, if they come from a store that has them.
+    track : uint8, shape (n_residues,), or None
+        Codes of a second track, such as structure letters, in the alphabet of the track's own matrix.
 
     Raises
     ------
@@ -123,16 +125,20 @@ class SequenceBatch(Hinted):
     descriptions: tuple[str, ...] = field(default_factory=tuple)
     qualities: NDArray[np.uint8] | None = None
     taxa: Taxa | None = None
+    track: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
             raise ValueError(f"the alphabet of a batch must be an Alphabet, not {self.alphabet!r}")
         for name, dtype in (("codes", np.uint8), ("offsets", np.int64), ("letters", np.uint8)):
             object.__setattr__(self, name, _fixed(name, getattr(self, name), dtype))
-        if self.qualities is not None:
-            object.__setattr__(self, "qualities", _fixed("qualities", self.qualities, np.uint8))
-            if len(self.qualities) != len(self.codes):
-                raise ValueError(f"{len(self.qualities)} qualities for {len(self.codes)} codes: give one per code")
+        for name in ("qualities", "track"):
+            values = getattr(self, name)
+            if values is not None:
+                object.__setattr__(self, name, _fixed(name, values, np.uint8))
+                if len(values) != len(self.codes):
+                    what = "qualities" if name == "qualities" else "codes of a track"
+                    raise ValueError(f"{len(values)} {what} for {len(self.codes)} codes: give one per code")
         n, n_described = self._take_texts("names"), self._take_texts("descriptions")
         codes, offsets = self.codes, self.offsets
         if len(offsets) != n + 1 or n_described not in (0, n):
@@ -181,7 +187,7 @@ class SequenceBatch(Hinted):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.has_residues:
             parts = (self.codes, self.offsets, self.names, self.alphabet, self.letters, self.descriptions)
-            return SequenceBatch, (*parts, self.qualities, self.taxa)
+            return SequenceBatch, (*parts, self.qualities, self.taxa, self.track)
         return SequenceBatch.without_residues, (self.names, self.lengths, self.alphabet)
 
     @classmethod
@@ -397,6 +403,7 @@ class SequenceBatch(Hinted):
             descriptions,  # type: ignore[arg-type]
             None if self.qualities is None else self.qualities[first:last],
             None if self.taxa is None else self.taxa.take(slice(begin, end)),
+            None if self.track is None else self.track[first:last],
         )
 
     def __iter__(self) -> Iterator[Sequence]:
@@ -404,8 +411,10 @@ class SequenceBatch(Hinted):
 
     def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
         self._check_residues()
-        residues = [self.codes, self.letters, *(() if self.qualities is None else (self.qualities,))]
-        codes, letters, *qualities = gathered(residues, self.offsets, chosen)
+        others = [name for name in ("qualities", "track") if getattr(self, name) is not None]
+        residues = [self.codes, self.letters, *(getattr(self, name) for name in others)]
+        codes, letters, *values = gathered(residues, self.offsets, chosen)
+        more = dict(zip(others, values, strict=True))
         return SequenceBatch(
             codes,
             offsets_of(self.lengths[chosen]),
@@ -413,8 +422,9 @@ class SequenceBatch(Hinted):
             self.alphabet,
             letters,
             tuple(self.descriptions[k] for k in chosen) if self.descriptions else (),
-            qualities[0] if qualities else None,
+            more.get("qualities"),
             None if self.taxa is None else self.taxa.take(chosen),
+            more.get("track"),
         )
 
     def __repr__(self) -> str:
@@ -464,7 +474,7 @@ class SequenceBatch(Hinted):
         digest = hashlib.sha256()
         self._digest_residues(digest)
         parts = [self.offsets.data, joined_by(self.name_texts, "\0")]
-        for piece in parts if self.qualities is None else [*parts, self.qualities.data]:
+        for piece in [*parts, *(more.data for more in (self.qualities, self.track) if more is not None)]:
             _digest(digest, piece)
         return str(self.__dict__.setdefault("_fingerprint", digest.hexdigest()))
 
@@ -491,6 +501,7 @@ class SequenceBatch(Hinted):
         arrays = self.codes.nbytes + self.letters.nbytes + self.offsets.nbytes
         arrays += 0 if self.qualities is None else 4 * self.qualities.nbytes
         arrays += 0 if self.taxa is None else self.taxa.nbytes
+        arrays += 0 if self.track is None else self.track.nbytes
         return batch_bytes(arrays, self.name_texts, self._description_texts)
 
 
@@ -524,16 +535,19 @@ def with_letters(
     """Return sequences of the same names and lengths with other letters."""
     names: Any = batch.name_texts
     descriptions: Any = batch._description_texts
-    return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities, batch.taxa)
+    return SequenceBatch(
+        codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities, batch.taxa, batch.track
+    )
 
 
 def concatenated(batches: PySequence[SequenceBatch], names: PySequence[str] | None = None) -> SequenceBatch:
     """Return the sequences of batches of one alphabet in one batch, under other names if given.
 
-    Qualities are kept if all batches have them; descriptions and taxa are not kept.
+    Qualities and tracks are kept if all batches have them; descriptions and taxa are not kept.
     """
     codes, letters = (np.concatenate([getattr(batch, what) for batch in batches]) for what in ("codes", "letters"))
     qualities = [batch.qualities for batch in batches if batch.qualities is not None]
+    tracks = [batch.track for batch in batches if batch.track is not None]
     return SequenceBatch(
         codes,
         offsets_of(np.concatenate([batch.lengths for batch in batches])),
@@ -541,6 +555,7 @@ def concatenated(batches: PySequence[SequenceBatch], names: PySequence[str] | No
         batches[0].alphabet,
         letters,
         qualities=np.concatenate(qualities) if len(qualities) == len(batches) else None,
+        track=np.concatenate(tracks) if len(tracks) == len(batches) else None,
     )
 
 

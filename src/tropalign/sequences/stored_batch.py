@@ -55,6 +55,7 @@ class StoredBatch(SequenceBatch):
             "_descriptions": store.descriptions,
             "qualities": None,
             "taxa": store.taxa,
+            "track": None,
             "_store": store,
             "_changed": changed,
         }

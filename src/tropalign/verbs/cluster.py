@@ -21,7 +21,7 @@ from tropalign.clusters.options import (
 from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, PlusOrBoth
+from tropalign.pairwise.options import NO_TRACK, ModeName, ModeOption, PairOptions, PlusOrBoth, TrackOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import (
     GROUP,
@@ -41,7 +41,7 @@ from tropalign.verbs.runs import (
     with_version,
 )
 from tropalign.verbs.runs import ClusterOptions as WorkerOptions
-from tropalign.verbs.sequence_options import ModesOptions, SampleCommand
+from tropalign.verbs.sequence_options import ModesOptions, SampleCommand, TrackCommand
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import Uniques
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.results.clusters import Clusters
     from tropalign.results.otu_table import OtuTable
+    from tropalign.scoring import SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 
 
@@ -92,6 +93,7 @@ class ResultOptions(Options, group=GROUP):
 class Cluster(
     ClusteringOptions,
     SampleCommand,
+    TrackCommand,
     ModesOptions,
     OutputOptions,
     ResultOptions,
@@ -180,6 +182,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     method: MethodName = again(ClusteringOptions, "method", excludes="assign")
     min_size: int | None = again(SampleCommand, "min_size", needs="dereplicate")
     relabel: str | None = again(SampleCommand, "relabel", needs="representatives|otu_table")
+    track: list[str] | None = again(
+        TrackOptions,
+        "track",
+        excludes={
+            **NO_TRACK,
+            "to": "--track belongs to the sequences, but --to has none: leave one of them out",
+            "dereplicate": "--dereplicate compares the residues, but not the second track: leave one of them out",
+            "shard": "shards contain no second track: leave --shard or --track out",
+        },
+    )
     matrix: str | None = again(ModesOptions, "matrix", is_common=False)
     gap_open: float | None = again(ModesOptions, "gap_open", is_common=False)
     gap_extend: float | None = again(ModesOptions, "gap_extend", is_common=False)
@@ -244,9 +256,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if path is not None:
                 format_for_path(kind, path)
         show = checked_progress(
-            self, list(places.values()), [*self.queries, self.matrix, self.counts, self.to], holds=True
+            self,
+            list(places.values()),
+            [*self.queries, self.matrix, self.counts, self.to, *(self.track or []), self.track_matrix],
+            holds=True,
         )
         batch = self.reads()
+        batch, _, track_matrix = self.tracked(batch)
         uniques = dereplicated(batch, self.strand, Limits(self.min_size or 1)) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         reads, n_given = batch, 0
@@ -255,7 +271,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         allowed = self.memory or default_budget()
         held = batch.held_bytes + (reads.held_bytes if n_given else 0)
         memory_bytes = left_for_job(allowed, held + self._page_bytes(places, form, batch))
-        chosen = self._chosen(batch.alphabet, n_given)
+        chosen = self._chosen(batch.alphabet, n_given, track_matrix)
         if self.shard is not None:
             self.counting(batch)  # reports errors earlier than merge
             self._shard(batch, chosen, form, show, allowed)
@@ -331,13 +347,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         what = (n_pairs, f"alignments of {len(batch) - chosen.n_given:,} sequences")
         print_forecast(n_cells, what, seconds, forecast_device(devices, self), None, allowed)
 
-    def _chosen(self, alphabet: Alphabet, n_given: int = 0) -> ClusterOptions:
+    def _chosen(
+        self, alphabet: Alphabet, n_given: int = 0, track_matrix: SubstitutionMatrix | None = None
+    ) -> ClusterOptions:
         """Return the checked options of clustering."""
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
         how["ambiguous"] = self.ambiguous
+        track: dict[str, Any] = {"track_matrix": track_matrix, "track_weight": self.track_weight}
         changes = {
-            "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how),
+            "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how, **track),
             "min_identity": MIN_IDENTITY if self.min_identity is None else self.min_identity,
             "coverage_of": self.coverage_of or "longer",
             "n_given": n_given,

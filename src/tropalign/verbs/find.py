@@ -125,8 +125,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     @property
     def _has_no_evalues(self) -> bool:
-        """True for letters of one's own and position matrices, whose scores have no statistics."""
-        return self.letters is not None or self.pssm is not None
+        """True for letters of one's own, position matrices and second tracks, whose scores have no statistics."""
+        return self.letters is not None or self.pssm is not None or self.has_track
 
     def settle(self) -> None:
         """Resolve the name of a database, and drop the default E-value if there are no E-values."""
@@ -165,7 +165,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Return the defaults of strand and composition."""
-        is_plain = self.translate is None and self.pssm is None and alphabet.judged and not alphabet.has_strands
+        is_plain = self.translate is None and self.pssm is None and not self.has_track
+        is_plain &= alphabet.judged and not alphabet.has_strands
         corrected = "adjusted" if self.gap_open2 is None else "scaled"  # adjustment needs affine gaps
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),

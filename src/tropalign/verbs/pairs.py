@@ -57,14 +57,18 @@ class PairsCommand(PairsOutput):
         from tropalign.formats.registry import format_of
 
         request, side_outputs = self.check(), self.side_outputs
-        matrix_file = [self.matrix] if self.matrix is not None else []
-        inputs = [self.queries, self.targets, self.pairs, *matrix_file, *(self.embeddings or ())]
+        inputs = [self.queries, self.targets, self.pairs, self.matrix, self.track_matrix]
+        inputs += [*(self.embeddings or ()), *(self.track or ())]
         show = checked_progress(self, [self.output, *side_outputs.values()], inputs)
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
         sides = self._sides(form.wants_qualities, request.format, allowed)
+        track_matrix: SubstitutionMatrix | None = None
+        if self.track is not None:
+            queries, targets, track_matrix = self.tracked(*sides)  # type: ignore[arg-type]  # not translated
+            sides = queries, targets
         memory_bytes = self.memory_left(request, form, sides, allowed)
-        task, devices = self._task(request, form, sides, memory_bytes, show)
+        task, devices = self._task(request, form, sides, track_matrix, memory_bytes, show)
         aligning = Run(
             task=task,
             outputs=self.outputs(request, task),
@@ -78,7 +82,13 @@ class PairsCommand(PairsOutput):
         run_or_forecast(aligning, devices, self, show, task.n_cells)
 
     def _task(
-        self, request: Request, form: PairsFormat, sides: tuple[AnySide, AnySide | None], memory_bytes: int, show: Show
+        self,
+        request: Request,
+        form: PairsFormat,
+        sides: tuple[AnySide, AnySide | None],
+        track_matrix: SubstitutionMatrix | None,
+        memory_bytes: int,
+        show: Show,
     ) -> tuple[PairsTask, Sequence[Device]]:
         """Return the task, and the devices for it."""
         from tropalign.devices.registry import open_devices
@@ -100,6 +110,7 @@ class PairsCommand(PairsOutput):
                 "gap": gap,
                 "end_gap": self.end_gap(gap),
                 "free_ends": self.ends,
+                "track_matrix": track_matrix,
                 "report": request.report,
             }
         )
@@ -172,7 +183,7 @@ class PairsCommand(PairsOutput):
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
-        is_passed &= not self.reciprocal and self.co_optimal is None and not self.clip_stops
+        is_passed &= not self.reciprocal and self.co_optimal is None and not self.clip_stops and self.track is None
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self)) and self.embeddings is None
         if is_passed and is_store(path):

@@ -29,7 +29,7 @@ from tropalign.pairwise.options import (
 )
 from tropalign.results import MatrixValue
 from tropalign.verbs.runs import RunOptions, header_of
-from tropalign.verbs.sequence_options import AlignmentOptions, PositionsOption
+from tropalign.verbs.sequence_options import PositionsOption, TrackCommand
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
@@ -118,7 +118,7 @@ class Request:
 
 
 class PairsOutput(
-    AlignmentOptions,
+    TrackCommand,
     PositionsOption,
     TranslationOptions,
     IdentityOptions,
@@ -158,6 +158,8 @@ class PairsOutput(
             self.refuse(
                 "--end-gap-open and --end-gap-extend need --mode global or semiglobal: add it, or leave them out"
             )
+        if self.track is not None and len(self.track) != (n_files := 1 if self.targets is None else 2):
+            self.refuse(f"--track needs a file for each file of sequences, in their order: name {n_files}")
         if self.top_first and self.top is None:
             self.refuse("--top-first has no effect without a number of targets: add --top")
         if self.reciprocal and self.shard is not None:
@@ -270,6 +272,8 @@ class PairsOutput(
             if self.max_hsps > 1 and self.report not in (None, "alignment"):
                 self.refuse(f"--max-hsps needs whole alignments: leave --report {self.report} out")
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
+        if self.has_track and wanted is not None and shown.have_significance:
+            self.refuse("scores of two tracks have no bits and E-values: leave these columns out")
         is_local = MODES[self.aligned_mode].is_local
         columns = None if wanted is None else shown.names
         if columns and shown.have_significance and self.embeddings is not None:
@@ -292,7 +296,7 @@ class PairsOutput(
             report if filtered else least,  # skip columns that are not requested
             columns,
             column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
-            shows_significance=is_local and shown.have_significance,
+            shows_significance=is_local and shown.have_significance and not self.has_track,
         )
 
     def matrix_request(self) -> Request:

@@ -20,7 +20,7 @@ from tropalign.options.option import (
     output_file,
     whole,
 )
-from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
+from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption, TrackOptions
 from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, PositionFormat, own_alphabet
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
@@ -239,6 +239,7 @@ class PositionsOption(Options, group="alignment"):
                 "db_size",
                 "sum_statistics",
                 "co_optimal",
+                "track",
             ),
             "{other} does not support position matrices: leave {other} out, or leave --pssm out",
         ),
@@ -350,6 +351,27 @@ class AlignmentOptions(
             gap.open if self.end_gap_open is None else self.end_gap_open,
             gap.extend if self.end_gap_extend is None else self.end_gap_extend,
         )
+
+
+class TrackCommand(AlignmentOptions, TrackOptions):
+    """Common part of verbs that align pairs, with a second track if requested."""
+
+    @property
+    def has_track(self) -> bool:
+        """True if the scores of a second track are added."""
+        return self.track is not None and self.track_weight > 0
+
+    def tracked(
+        self, queries: SequenceBatch, targets: SequenceBatch | None = None
+    ) -> tuple[SequenceBatch, SequenceBatch | None, SubstitutionMatrix | None]:
+        """Return the sequences with their second track, and its matrix; None if nothing is to be added."""
+        from tropalign.pairwise.tracks import with_tracks
+
+        track: Any = self.track
+        if track is not None and targets is not None:
+            track = track[:1], track[1:]
+        both, scores = with_tracks((queries, targets), track, self.track_matrix, self.track_weight)
+        return *both, scores
 
 
 class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOption, ScoringOptions, EndOptions)):

@@ -36,6 +36,13 @@ WRONG_HOW = [
 ]
 ROOM = {"n_threads": 2, "memory_bytes": 1 << 20}
 WRONG_ROOM = [("memory_bytes", "memory_bytes", 0, -1)]
+TRACK = {"query_track": CODES[::-1].copy(), "target_track": CODES[::-1].copy(), "track_scores": MATRIX + 1}
+WRONG_TRACK = [
+    *((name, "another size", part(slice(5))) for name in ("query_track", "target_track")),
+    *((name, "beyond the alphabet", at(5, 31)) for name in ("query_track", "target_track")),
+    *(({name: None}, "give all or none") for name in TRACK),
+    ("track_scores", "may exceed 2147483647", np.full_like(MATRIX, 2**31 - 1), np.full_like(MATRIX, -(2**31))),
+]
 NO_PAIR = {"query_index": np.zeros(0, np.int64), "target_index": np.zeros(0, np.int64)}
 
 
@@ -51,6 +58,7 @@ def aligned_pairs():
     yield Entry(
         _native.align_pairs, PAIRS | SCORING | HOW | ROOM, wrong + WRONG_SCORING + own + no_sequences, [NO_PAIR]
     )
+    yield Entry(_native.align_pairs, PAIRS | SCORING | HOW | ROOM | TRACK, WRONG_TRACK, [NO_PAIR])
     gaps = [
         ("gap", "costs must be at least 0", (4, -1, 24, 1)),
         ("end_gap", "costs must be at least 0", (4, 1, -24, 1)),
@@ -82,6 +90,7 @@ def aligned_pairs():
     some += [row for row in gaps if row[0] == "gap"]
     none = NO_PAIR | {"taken_offsets": i64(0), "least": i32()}
     yield Entry(_native.align_next, PAIRS | how | taken | ROOM, [*some, *beside], [none])
+    yield Entry(_native.align_next, PAIRS | how | taken | ROOM | TRACK, WRONG_TRACK, [none])
 
 
 def listed():
