@@ -59,7 +59,8 @@ class FamilyInput:
 
     `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
     of parts in which the posteriors are computed. `n_homologs`: how many sequences at the end are homologs of the
-    family, which help to align it; `keeps_homologs` keeps them as rows of the result.
+    family, which help to align it; `keeps_homologs` keeps them as rows of the result. `is_calibrated`: the confidence
+    is that of aligned pieces, which is calibrated already.
     """
 
     batch: SequenceBatch
@@ -71,6 +72,7 @@ class FamilyInput:
     n_shards: int = 1
     n_homologs: int = 0
     keeps_homologs: bool = False
+    is_calibrated: bool = False
 
 
 def align(
@@ -99,6 +101,8 @@ def align(
         ones = np.ones(n, np.float32) if job.wants_confidence else None
         leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
         return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
+    if kept is None and (anchored := align_by_anchors(job, devices, n_threads, memory_bytes, progress)) is not None:
+        return anchored
     if job.options.effort == "fast":
         if job.tree is not None:
             raise UsageError("effort fast builds its own tree: choose effort default, or leave the tree out")
@@ -108,6 +112,29 @@ def align(
         confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
         return _finished(job, found.columns, confidence, found.tree)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
+
+
+def align_by_anchors(
+    job: FamilyInput,
+    devices: Sequence[Device],
+    n_threads: int,
+    memory_bytes: int,
+    progress: StageProgress | None = None,
+) -> MultipleAlignment | None:
+    """Align a family of long, similar sequences piece by piece; None if it is no such family (anchored.py)."""
+    from tropalign.msa.anchored import align_anchored, may_be_cut, tell_of_alone
+
+    if not may_be_cut(job):
+        return None
+    found = align_anchored(job, devices, n_threads, memory_bytes, progress)
+    if found is None:
+        return None
+    tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
+    if job.options.drop_foreign and found.is_alone.any():
+        job = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
+        return align_by_anchors(job, devices, n_threads, memory_bytes, progress)
+    confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
+    return _finished(replace(job, is_calibrated=True), found.columns, confidence, found.tree)
 
 
 def pair_cells(job: FamilyInput) -> int:
@@ -144,7 +171,7 @@ def _finished(
     job: FamilyInput, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
     """Return the result, its rows in the requested order."""
-    if job.batch.alphabet == PROTEIN:  # there were no references to calibrate nucleotides
+    if job.batch.alphabet == PROTEIN and not job.is_calibrated:  # there were no references to calibrate nucleotides
         confidence = [None if means is None else calibrated(means) for means in confidence]
     batch, n = job.batch, len(job.batch) - (0 if job.keeps_homologs else job.n_homologs)
     whole = MultipleAlignment(batch, columns, int(columns.max()) + 1, confidence[0], confidence[1])
