@@ -13,24 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import counted, listed, named, quiet, warn
+from tropalign.errors import ResourceError, counted, listed, named, quiet, warn
 from tropalign.msa.family import copied, unique_sequences, with_copies
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship, Star, star_of
 from tropalign.ragged import offsets_of
+from tropalign.resources.limits import human
+from tropalign.results.gapped import DELETION, INSERTION
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import StageProgress
     from tropalign.execution.task import Device
     from tropalign.msa.pipeline import FamilyInput
+    from tropalign.results.alignments import AlignmentTable
 
 #: Least members, cells of all pairs and mean length for which cuts are looked for; larger families are aligned by
 #: effort fast.
@@ -41,10 +45,15 @@ LEAST_SHARED = 0.08
 LEAST_RUN, FLANK = 8, 16
 #: Share of the centre's residues that are certain for a member, or it is aligned to the centre alone.
 LEAST_CERTAIN = 0.5
+#: Share of such members, or one, that a family may have to be cut.
+MOST_ALONE = 1 / 8
 #: Members of equal paths that are aligned with a piece, if they are few; and of a piece altogether.
 REPRESENTATIVES, MOST_IN_PIECE = 4, 100
 #: Share of the cells of all pairs that pieces have at most, so that cuts pay.
 MOST_LEFT = 1 / 4
+#: Bytes per member and residue of the centre, per residue of the family, and per residue of the longest member and
+#: thread (the tables of native/msa/certain.hpp with 16 lanes, and the rows that it keeps).
+STAR_BYTES, RESIDUE_BYTES, THREAD_BYTES = 12, 24, 4400
 #: Columns that give the distances of more than MANY members.
 MANY, MOST_COLUMNS = 1000, 4000
 
@@ -71,7 +80,7 @@ def may_be_cut(job: FamilyInput) -> bool:
         and not job.n_homologs
         and len(batch) >= LEAST_MEMBERS
         and cells >= LEAST_CELLS
-        and LEAST_LENGTH <= lengths.mean()
+        and lengths.mean() >= LEAST_LENGTH
         and lengths.sum() <= MOST_RESIDUES
         and Kinship(batch).shared >= LEAST_SHARED
     )
@@ -91,12 +100,26 @@ def align_anchored(
     unique = job.batch[first] if len(first) < len(job.batch) else job.batch
     kinship = Kinship(unique)
     model = model_of(unique.alphabet, job.options.rules)
+    spare = memory_bytes - _held_bytes(unique, kinship.centre)
+    of_thread = THREAD_BYTES * int(unique.lengths.max())
+    if spare < of_thread:
+        needed = memory_bytes - spare + of_thread
+        raise ResourceError(
+            f"the alignment of {counted(len(unique), 'similar sequences')} needs about {human(needed)} of memory and "
+            f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}",
+            needed_bytes=needed,
+            allowed_bytes=memory_bytes,
+        )
     watch = None if progress is None else lambda pairs: progress("anchors", 0.5 * pairs / len(unique))
-    star = star_of(unique, kinship.centre, kinship.distances(), model, n_threads, watch)
+    star = star_of(unique, kinship.centre, kinship.distances(), model, min(n_threads, spare // of_thread), watch)
     whole = _Whole(job, unique, star, devices, n_threads, memory_bytes)
     if not whole.is_worth_it():
         return None
     return whole.align(first, copy_of, progress)
+
+
+def _held_bytes(batch: SequenceBatch, centre: int) -> int:
+    return STAR_BYTES * len(batch) * int(batch.lengths[centre]) + RESIDUE_BYTES * int(batch.offsets[-1])
 
 
 @dataclass(frozen=True)
@@ -148,7 +171,8 @@ class _Whole:
 
     def is_worth_it(self) -> bool:
         """True if most members belong together, and the pieces are small."""
-        if 2 * len(self.members) < len(self.batch) or not len(self.runs):
+        n_alone = len(self.batch) - len(self.members)
+        if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or not len(self.runs):
             return False
         sizes = [sizes.max() for _, sizes in self._extents()]
         whole = float(self.batch.lengths.mean()) ** 2
@@ -318,40 +342,31 @@ class _Whole:
 
     def _add_alone(self, alone: NDArray[np.intp]) -> None:
         """Add members by an exact alignment of each with the centre; inserted residues get columns of their own."""
-        from tropalign.pairwise.api import align_many
+        from tropalign.pairwise.api import align_all
 
         centre = self.star.centre
-        pairs = [(self.batch.text(centre), self.batch.text(int(k))) for k in alone]
-        how = {"mode": "global", "n_threads": self.n_threads, "device": "cpu", "alphabet": self.batch.alphabet}
-        table = align_many(pairs, **how)
-        own = self.columns[self.starts[centre] : self.starts[centre] + self.batch.lengths[centre]]
+        pairs = np.stack([np.full(len(alone), centre), alone], 1)
+        tables = align_all(self.batch, mode="global", pairs=pairs, n_threads=self.n_threads, device="cpu")
+        paths = [path for table in tables for path in _paths(table)]
+        own = self.columns[self.starts[centre] : self.starts[centre] + self.batch.lengths[centre]].astype(np.int64)
         n_columns = int(self.columns.max()) + 1
         inserted = np.zeros(n_columns + 1, np.int64)  # new columns before each one
         placed = []
-        for k in range(len(alone)):
-            query, target = _paired(table, k)
-            path = np.full(int(self.batch.lengths[alone[k]]), -1, np.int64)
-            path[target] = own[query]
-            behind, order = n_columns, np.zeros(len(path), np.int64)
-            for place in range(len(path) - 1, -1, -1):
-                if path[place] >= 0:
-                    behind = int(path[place])
-                else:
-                    order[place] = behind
-            counts = np.bincount(order[path < 0], minlength=n_columns + 1)
-            placed.append((path, order, inserted.copy()))
-            inserted += counts
+        for path in paths:
+            column = np.where(path >= 0, own[path], n_columns)
+            behind = np.minimum.accumulate(column[::-1])[::-1]  # the next column that the member shares
+            placed.append((behind, inserted.copy()))
+            inserted += np.bincount(behind[path < 0], minlength=n_columns + 1)
         shift = np.cumsum(inserted)
-        before = shift - inserted
         self.columns += shift[self.columns].astype(np.int32)
-        for k, (path, order, earlier) in zip(alone, placed, strict=True):
-            columns = path + shift[path]
-            free = path < 0
-            behind = order[free]
-            within = np.arange(len(behind)) - np.searchsorted(behind, behind)
-            columns[free] = behind + before[behind] + earlier[behind] + within
-            place = slice(self.starts[k], self.starts[k] + len(path))
-            self.columns[place], self.sure[place] = columns, 0.0
+        for k, path, (behind, earlier) in zip(alone.tolist(), paths, placed, strict=True):
+            columns, is_free = behind + shift[behind], path < 0
+            new = behind[is_free]
+            columns[is_free] = (
+                new + (shift - inserted)[new] + earlier[new] + np.arange(len(new)) - np.searchsorted(new, new)
+            )
+            residues = slice(self.starts[k], self.starts[k] + len(path))
+            self.columns[residues], self.sure[residues] = columns, 0.0
 
     def _tree(self) -> GuideTree:
         """Return the tree of the identities in the alignment."""
@@ -376,6 +391,16 @@ class _Whole:
         low, high = np.triu_indices(n, 1)
         distances = share * (1 - same[low, high] / np.maximum(both[low, high], 1))
         return GuideTree(*_native.guide_tree(np.ascontiguousarray(distances, np.float32)))
+
+
+def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
+    """Yield for each row the residue of the query that each residue of the target is paired with, or -1."""
+    for begin, end in pairwise(table.cigar_offsets.tolist()):
+        operations = table.cigar_ops[begin:end] & 15
+        each = np.repeat(operations, table.cigar_ops[begin:end] >> 4)
+        residues = np.cumsum(each != DELETION) - 1
+        path: NDArray[np.int64] = np.where(each == DELETION, -1, residues)[each != INSERTION]
+        yield path
 
 
 def tell_of_alone(batch: SequenceBatch, is_alone: NDArray[np.bool_], are_dropped: bool) -> None:

@@ -38,6 +38,8 @@ MOST_LOSS, MOST_LENGTH_LOSS, LEAST_MOST = 60, 400, 20_000
 DIFFERENCE_LOSS, MORE_LOSS, GUESS_MARGIN = 330, 12_000, 1.1
 #: Pairs of a call.
 PAIRS_AT_ONCE = 32
+#: Greatest number that `_native.certain_pairs` takes.
+MOST_NUMBER = 2000
 #: A column that a best alignment leaves unpaired.
 UNPAIRED = -1
 
@@ -67,7 +69,7 @@ def _losses(scores: NDArray[np.float64], first: float, further: float) -> Losses
     """Return losses from logarithms: of pairs, of the first residue of a gap and of the others."""
     halves = np.rint(scores * (UNITS / 2)).astype(np.int32)
     best = np.maximum(halves.max(1), 0).astype(np.int32)
-    pair = np.ascontiguousarray(best[:, None] + best - 2 * halves)
+    pair = np.minimum(best[:, None] + best - 2 * halves, MOST_NUMBER)  # `*` beside another letter has more
     gap = (best + round(-further * UNITS)).astype(np.int32)
     return Losses(pair, gap, best, max(0, round((further - first) * UNITS)))
 
