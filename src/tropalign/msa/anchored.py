@@ -42,13 +42,13 @@ LEAST_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_RESIDUES = 3, 2e9, 1000, 200_000_
 #: Share of the k-mers of the centre that most members have at least (about 13 % of substitutions).
 LEAST_SHARED = 0.08
 #: Certain columns of a run; and residues of a run that are aligned with the piece beside it.
-LEAST_RUN, FLANK = 8, 16
+LEAST_RUN, FLANK = 8, 40
 #: Share of the centre's residues that are certain for a member, or it is aligned to the centre alone.
 LEAST_CERTAIN = 0.5
 #: Share of such members, or one, that a family may have to be cut.
 MOST_ALONE = 1 / 8
 #: Members of equal paths that are aligned with a piece, if they are few; and of a piece altogether.
-REPRESENTATIVES, MOST_IN_PIECE = 4, 100
+REPRESENTATIVES, MOST_IN_PIECE = 16, 200
 #: Share of the cells of all pairs that pieces have at most, so that cuts pay.
 MOST_LEFT = 1 / 4
 #: Bytes per member and residue of the centre, per residue of the family, and per residue of the longest member and

@@ -30,6 +30,7 @@ from tropalign.msa.anchored import align_anchored, may_be_cut
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
+from tropalign.msa.star import Kinship, star_of
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
 from tropalign.ragged import offsets_of
 from tropalign.resources.numbers import environment_number
@@ -74,22 +75,30 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
     return work_cells(job.batch.lengths, job.options) / rate
 
 
-#: Members and residues of a sample that is cut at anchors.
-ANCHORED_MEMBERS, ANCHORED_RESIDUES = 12, 4000
+#: Members and residues of a sample that is cut at anchors; how much longer the pieces of many members take.
+ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 12, 4000, 2.0
 
 
 def _seconds_by_anchors(
     job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int
 ) -> float:
-    """Forecast the seconds of a family that is cut at anchors: those of some beginnings, scaled by residues."""
+    """Forecast the seconds of a family that is cut at anchors, by the beginnings of some members.
+
+    The alignments with the centre are scaled by residues, the pieces by length.
+    """
     n = min(len(job.batch), ANCHORED_MEMBERS)
     some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
     sample = replace(job, batch=beginnings(some, ANCHORED_RESIDUES), tree=None)
     begin = time.perf_counter()
+    kinship = Kinship(sample.batch)
+    model = model_of(sample.batch.alphabet, sample.options.rules)
+    star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
+    of_pairs = time.perf_counter() - begin
     with quiet():
         align_anchored(sample, devices, n_threads, memory_bytes)
-    seconds = time.perf_counter() - begin
-    return seconds * float(job.batch.offsets[-1]) / float(sample.batch.offsets[-1])
+    of_pieces = max(0.0, time.perf_counter() - begin - 2 * of_pairs)
+    longer = float(job.batch.lengths.mean() / sample.batch.lengths.mean())
+    return longer * (of_pairs * len(job.batch) / len(sample.batch) + of_pieces * MANY_MEMBERS)
 
 
 def beginnings(batch: SequenceBatch, most: int) -> SequenceBatch:

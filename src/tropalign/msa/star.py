@@ -55,23 +55,26 @@ class Losses(NamedTuple):
 
 def losses_of(model: PairModel) -> tuple[Losses, Losses]:
     """Return the losses of the partition function, and of the pair-HMM of a model."""
-    first, further = np.log(model.gap)
-    scores = np.log(model.boltzmann)
-    scores[model.alphabet.code(model.alphabet.wildcard)] = 0.0  # says nothing, whatever the table's mean
-    scores[:, model.alphabet.code(model.alphabet.wildcard)] = 0.0
+    unknown = model.alphabet.code(model.alphabet.wildcard)
     opened, extended = model.transitions[3:5], model.transitions[5:7]
     odds = np.log(model.match / np.outer(model.insert, model.insert)) + np.log(1 - 2 * opened.sum())
     of_gap = np.log((opened * (1 - extended)).sum()), np.log(extended.max())
-    return _losses(scores, first, further), _losses(odds, *of_gap)
+    first, further = np.log(model.gap)
+    return _losses(np.log(model.boltzmann), first, further, unknown), _losses(odds, *of_gap, unknown)
 
 
-def _losses(scores: NDArray[np.float64], first: float, further: float) -> Losses:
-    """Return losses from logarithms: of pairs, of the first residue of a gap and of the others."""
+def _losses(scores: NDArray[np.float64], first: float, further: float, unknown: int) -> Losses:
+    """Return losses from logarithms: of pairs, of the first residue of a gap and of the others.
+
+    A pair with an unknown residue has no loss: runs of them neither widen the range that is computed nor shift it.
+    """
     halves = np.rint(scores * (UNITS / 2)).astype(np.int32)
+    halves[unknown] = halves[:, unknown] = 0
     best = np.maximum(halves.max(1), 0).astype(np.int32)
     pair = np.minimum(best[:, None] + best - 2 * halves, MOST_NUMBER)  # `*` beside another letter has more
+    pair[unknown] = pair[:, unknown] = 0
     gap = (best + round(-further * UNITS)).astype(np.int32)
-    return Losses(pair, gap, best, max(0, round((further - first) * UNITS)))
+    return Losses(np.ascontiguousarray(pair), gap, best, max(0, round((further - first) * UNITS)))
 
 
 @dataclass(frozen=True, eq=False)
