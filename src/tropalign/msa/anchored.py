@@ -110,7 +110,11 @@ def align_anchored(
             needed_bytes=needed,
             allowed_bytes=memory_bytes,
         )
-    watch = None if progress is None else lambda pairs: progress("anchors", 0.5 * pairs / len(unique))
+
+    def watch(pairs: int) -> None:
+        if progress is not None:
+            progress("anchors", 0.5 * pairs / len(unique))
+
     star = star_of(unique, kinship.centre, kinship.distances(), model, min(n_threads, spare // of_thread), watch)
     whole = _Whole(job, unique, star, devices, n_threads, memory_bytes)
     if not whole.is_worth_it():
@@ -279,16 +283,16 @@ class _Whole:
         letters = np.frombuffer(self.batch.alphabet.letters.encode(), np.uint8)[codes]
         batch = SequenceBatch(codes, offsets, names, self.batch.alphabet, letters)
         options = replace(self.job.options, no_anchors=True, drop_foreign=False)
+        confidence: NDArray[np.float32] = np.ones(len(codes), np.float32)
         if len(batch) == 1:
-            columns, confidence = np.arange(len(codes)), np.ones(len(codes), np.float32)
+            columns = np.arange(len(codes))
         else:
             job = pipeline.FamilyInput(batch, options, wants_confidence=self.job.wants_confidence)
             with quiet():
                 found = pipeline.align(job, self.devices, self.n_threads, self.memory_bytes)
             columns = found.columns.astype(np.int64)
-            confidence = found.residue_confidence
-            if confidence is None:
-                confidence = np.ones(len(codes), np.float32)
+            if found.residue_confidence is not None:
+                confidence = found.residue_confidence
         own = [columns[offsets[k] : offsets[k + 1]] for k in number]
         begin, end = {-1}, {int(columns.max()) + 1}
         if piece.has_left:

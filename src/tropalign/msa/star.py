@@ -136,6 +136,10 @@ def star_of(
             if progress is not None:
                 progress((begun + n * number) // 2)
         guess = found * GUESS_MARGIN + beside + SLACK
+    unknown = batch.alphabet.code(batch.alphabet.wildcard)
+    for k in np.flatnonzero(~is_given_up):  # an unknown residue has no better place than that of the best alignment
+        is_unknown = batch.codes[batch.offsets[k] + np.maximum(columns[k], 0)] == unknown
+        are_certain[k] |= is_unknown & (columns[k] != UNPAIRED)
     are_certain[is_given_up] = False
     return Star(centre, columns, are_certain, is_given_up)
 

@@ -190,8 +190,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             )
         if may_be_cut(job):
             self.refuse(
-                "this family is so similar that it is cut and aligned in a moment, without shards: leave --shard out, or "
-                "add --no-anchors"
+                "this family is so similar that it is cut and aligned in a moment, without shards: leave --shard out, "
+                "or add --no-anchors"
             )
         form = self.format or format_for_path("aligned", self.output)
         tree = b"" if job.tree is None else job.tree.to_bytes()
