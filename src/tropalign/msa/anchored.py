@@ -333,7 +333,9 @@ class _Whole:
         An inserted residue has the complement of the row behind it.
         """
         path = self.star.columns[self.members[k], piece.begin : piece.end].astype(np.int64)
-        there = np.flatnonzero(path >= 0)
+        path[(path < begin) | (path >= begin + size)] = -1
+        earlier = np.maximum.accumulate(np.concatenate([[-1], path]))[:-1]
+        there = np.flatnonzero(path > earlier)  # rows of several best alignments may cross
         rows = np.full(size, -1, np.int64)
         rows[path[there] - begin] = there
         behind = piece.end - piece.begin

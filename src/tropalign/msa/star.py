@@ -33,6 +33,9 @@ SLACK = 6 * UNITS
 #: Losses per residue of the centre, and per residue of difference in length, beyond which a member is given up: about
 #: 17 % of substitutions.
 MOST_LOSS, MOST_LENGTH_LOSS, LEAST_MOST = 60, 400, 20_000
+#: Greatest share of differing residues, by k-mers, and difference in length, as a share of the centre or in residues, for
+#: which an alignment is tried at all: unrelated members would take the time and memory of whole matrices.
+MOST_DISTANCE, MOST_LONGER, LONGER = 0.3, 0.25, 1000
 #: First guess: losses per differing residue, as estimated by k-mers, and in addition; a guess that is too low is
 #: doubled. The losses of the second model come from those of the first one.
 DIFFERENCE_LOSS, MORE_LOSS, GUESS_MARGIN = 330, 12_000, 1.1
@@ -107,8 +110,10 @@ def star_of(
     columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
     columns[centre], are_certain[centre] = np.arange(m), True
     is_given_up = np.zeros(n, bool)
-    beside = MOST_LENGTH_LOSS * np.abs(batch.lengths - m)
-    most = LEAST_MOST + MOST_LOSS * m + beside
+    longer = np.abs(batch.lengths - m)
+    is_given_up |= (distances > MOST_DISTANCE) | (longer > max(LONGER, MOST_LONGER * m))
+    beside = MOST_LENGTH_LOSS * longer
+    most = LEAST_MOST + MOST_LOSS * m + np.minimum(beside, MOST_LOSS * max(m, LONGER))
     guess = DIFFERENCE_LOSS * distances * m + beside + MORE_LOSS
     for number, losses in enumerate(losses_of(model)):
         found = np.zeros(n, np.int64)
@@ -137,11 +142,23 @@ def star_of(
                 progress((begun + n * number) // 2)
         guess = found * GUESS_MARGIN + beside + SLACK
     unknown = batch.alphabet.code(batch.alphabet.wildcard)
-    for k in np.flatnonzero(~is_given_up):  # an unknown residue has no better place than that of the best alignment
-        is_unknown = batch.codes[batch.offsets[k] + np.maximum(columns[k], 0)] == unknown
-        are_certain[k] |= is_unknown & (columns[k] != UNPAIRED)
+    for k in np.flatnonzero(~is_given_up):
+        residues = batch.codes[batch.offsets[k] : batch.offsets[k + 1]]
+        are_certain[k] |= _in_order(columns[k]) & (residues[np.maximum(columns[k], 0)] == unknown)
     are_certain[is_given_up] = False
     return Star(centre, columns, are_certain, is_given_up)
+
+
+def _in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return a mask of the pairs behind all earlier pairs and before all later ones.
+
+    Rows of several best alignments may cross. So an unknown residue, which has no better place than that of a best
+    alignment, keeps it if no other pair contradicts.
+    """
+    before = np.maximum.accumulate(np.concatenate([[UNPAIRED], columns[:-1]]))
+    after = np.where(columns == UNPAIRED, np.iinfo(np.int32).max, columns)[::-1]
+    behind = np.minimum.accumulate(np.concatenate([[np.iinfo(np.int32).max], after[:-1]]))[::-1]
+    return (columns > before) & (columns < behind)
 
 
 def _keep(
