@@ -33,8 +33,8 @@ SLACK = 6 * UNITS
 #: Losses per residue of the centre, and per residue of difference in length, beyond which a member is given up: about
 #: 17 % of substitutions.
 MOST_LOSS, MOST_LENGTH_LOSS, LEAST_MOST = 60, 400, 20_000
-#: Greatest share of differing residues, by k-mers, and difference in length, as a share of the centre or in residues, for
-#: which an alignment is tried at all: unrelated members would take the time and memory of whole matrices.
+#: Greatest share of differing residues, by k-mers, and greatest difference in length, as a share of the centre or in
+#: residues: other members are not compared, since they would take the time and memory of whole matrices.
 MOST_DISTANCE, MOST_LONGER, LONGER = 0.3, 0.25, 1000
 #: First guess: losses per differing residue, as estimated by k-mers, and in addition; a guess that is too low is
 #: doubled. The losses of the second model come from those of the first one.
