@@ -7,11 +7,11 @@ import pytest
 
 import tropalign as ta
 from tropalign.devices.registry import open_devices
-from tropalign.errors import TropalignWarning
+from tropalign.errors import TropalignWarning, quiet
 from tropalign.msa import anchored
 from tropalign.msa.models import NUCLEOTIDE
 from tropalign.msa.options import options_of
-from tropalign.msa.pipeline import FamilyInput
+from tropalign.msa.pipeline import FamilyInput, align_by_anchors
 from tropalign.msa.star import star_of
 
 PLAIN = {"n_threads": 1, "device": "cpu"}
@@ -59,9 +59,8 @@ def shares(found: ta.MultipleAlignment, other: ta.MultipleAlignment) -> tuple[fl
 def is_cut(texts: list[str], **how: str) -> bool:
     batch = ta.SequenceBatch.from_strings(texts)
     job = FamilyInput(batch, options_of(**how))
-    return (
-        anchored.may_be_cut(job) and anchored.align_anchored(job, open_devices(["cpu"], 1, 0), 1, 1 << 30) is not None
-    )
+    with quiet():
+        return align_by_anchors(job, open_devices(["cpu"], 1, 0), 1, 1 << 30) is not None
 
 
 def both_ways(texts: list[str], **how) -> tuple[ta.MultipleAlignment, ta.MultipleAlignment]:
@@ -150,8 +149,9 @@ def test_two_members_in_one_and_a_reversed_one_are_aligned_alone():
     start = random_text(rng, 700)
     texts = [evolved(rng, start, 0.01, 1) for _ in range(16)]
     texts += [texts[0] + texts[1], texts[2][::-1]]
-    with pytest.warns(TropalignWarning, match="2 of 18 sequences differ much"):
+    with pytest.warns(TropalignWarning) as told:
         found = ta.align_multiple(texts, **PLAIN)
+    assert any("2 of 18 sequences differ much" in str(one.message) for one in told)
     assert [row.replace("-", "") for row in found] == texts
 
 

@@ -11,7 +11,7 @@ the others take their columns. Members without a gap take the columns of the cen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,9 +32,9 @@ from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import StageProgress
-    from tropalign.execution.task import Device
-    from tropalign.msa.pipeline import FamilyInput
+    from tropalign.msa.family_input import FamilyInput
     from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.multiple import MultipleAlignment
 
 #: Least members, cells of all pairs and mean length for which cuts are looked for; larger families are aligned by
 #: effort fast.
@@ -88,12 +88,15 @@ def may_be_cut(job: FamilyInput) -> bool:
 
 def align_anchored(
     job: FamilyInput,
-    devices: Sequence[Device],
+    align: Callable[[FamilyInput], MultipleAlignment],
     n_threads: int,
     memory_bytes: int,
     progress: StageProgress | None = None,
 ) -> Anchored | None:
-    """Align a family for which `may_be_cut` holds; None if too few columns are certain."""
+    """Align a family for which `may_be_cut` holds; None if too few columns are certain.
+
+    `align` aligns the pieces.
+    """
     first, copy_of = unique_sequences(job.batch)
     if len(first) < LEAST_MEMBERS:
         return None
@@ -116,7 +119,7 @@ def align_anchored(
             progress("anchors", 0.5 * pairs / len(unique))
 
     star = star_of(unique, kinship.centre, kinship.distances(), model, min(n_threads, spare // of_thread), watch)
-    whole = _Whole(job, unique, star, devices, n_threads, memory_bytes)
+    whole = _Whole(job, unique, star, align, n_threads)
     if not whole.is_worth_it():
         return None
     return whole.align(first, copy_of, progress)
@@ -159,12 +162,11 @@ class _Whole:
         job: FamilyInput,
         batch: SequenceBatch,
         star: Star,
-        devices: Sequence[Device],
+        align: Callable[[FamilyInput], MultipleAlignment],
         n_threads: int,
-        memory_bytes: int,
     ) -> None:
         self.job, self.batch = job, batch
-        self.devices, self.n_threads, self.memory_bytes = devices, n_threads, memory_bytes
+        self.align_whole, self.n_threads = align, n_threads
         is_alone = star.is_given_up | (star.are_certain.mean(1) < LEAST_CERTAIN)
         self.star = replace(star, is_given_up=is_alone)
         self.members = np.flatnonzero(~is_alone)
@@ -265,8 +267,6 @@ class _Whole:
         self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
     ) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]], int]:
         """Align some members' residues of a piece; return their columns and confidence, and the number of columns."""
-        from tropalign.msa import pipeline
-
         left = np.minimum(begins[chosen], FLANK)
         right = np.minimum(self.batch.lengths[self.members[chosen]] - begins[chosen] - sizes[chosen], FLANK)
         rows = self.starts[self.members[chosen]] + begins[chosen]
@@ -287,9 +287,9 @@ class _Whole:
         if len(batch) == 1:
             columns = np.arange(len(codes))
         else:
-            job = pipeline.FamilyInput(batch, options, wants_confidence=self.job.wants_confidence)
+            job = replace(self.job, batch=batch, options=options, order="input")
             with quiet():
-                found = pipeline.align(job, self.devices, self.n_threads, self.memory_bytes)
+                found = self.align_whole(job)
             columns = found.columns.astype(np.int64)
             if found.residue_confidence is not None:
                 confidence = found.residue_confidence

@@ -10,7 +10,7 @@ files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import foreign_members, tell_of_foreign
+from tropalign.msa.family_input import FamilyInput as FamilyInput
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
@@ -46,33 +47,9 @@ from tropalign.sequences.alphabet import PROTEIN
 if TYPE_CHECKING:
     from tropalign.execution.progress import StageProgress
     from tropalign.execution.task import Device, Tile
-    from tropalign.msa.options import MsaOptions
-    from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of a local score that take as long as one cell of posteriors.
 SCORE_CELLS = 30
-
-
-@dataclass(frozen=True)
-class FamilyInput:
-    """A family, and how it is aligned.
-
-    `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
-    of parts in which the posteriors are computed. `n_homologs`: how many sequences at the end are homologs of the
-    family, which help to align it; `keeps_homologs` keeps them as rows of the result. `is_calibrated`: the confidence
-    is that of aligned pieces, which is calibrated already.
-    """
-
-    batch: SequenceBatch
-    options: MsaOptions
-    tree: GuideTree | None = None
-    order: str = "input"
-    wants_confidence: bool = True
-    model: PairModel | None = None
-    n_shards: int = 1
-    n_homologs: int = 0
-    keeps_homologs: bool = False
-    is_calibrated: bool = False
 
 
 def align(
@@ -126,7 +103,11 @@ def align_by_anchors(
 
     if not may_be_cut(job):
         return None
-    found = align_anchored(job, devices, n_threads, memory_bytes, progress)
+
+    def aligned(piece: FamilyInput) -> MultipleAlignment:
+        return align(piece, devices, n_threads, memory_bytes)
+
+    found = align_anchored(job, aligned, n_threads, memory_bytes, progress)
     if found is None:
         return None
     tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)

@@ -26,7 +26,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
-from tropalign.msa.anchored import align_anchored, may_be_cut
+from tropalign.msa.anchored import may_be_cut
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
@@ -95,7 +95,7 @@ def _seconds_by_anchors(
     star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
     of_pairs = time.perf_counter() - begin
     with quiet():
-        align_anchored(sample, devices, n_threads, memory_bytes)
+        pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes)
     of_pieces = max(0.0, time.perf_counter() - begin - 2 * of_pairs)
     longer = float(job.batch.lengths.mean() / sample.batch.lengths.mean())
     return longer * (of_pairs * len(job.batch) / len(sample.batch) + of_pieces * MANY_MEMBERS)
