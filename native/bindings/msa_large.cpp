@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "../msa/certain.hpp"
 #include "../msa/lcs.hpp"
 #include "../msa/pooled.hpp"
 #include "../msa/sparse.hpp"
@@ -70,6 +71,48 @@ Numpy<float> distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n
     }
     poll.rethrow();
     return to_numpy(std::move(out));
+}
+
+Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<uint8_t>> certain(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int x,
+                                                              Array<int32_t, 1> ys, Array<int32_t, 1> most,
+                                                              Array<int32_t, 2> pair, Array<int32_t, 1> gap,
+                                                              Array<int32_t, 1> end, int open, int slack, int n_threads,
+                                                              Progress progress) {
+    require_threads(n_threads);
+    require_progress(progress);
+    const auto n_entries = static_cast<int64_t>(offsets.size());
+    require_offsets(offsets.data(), n_entries, static_cast<int64_t>(codes.size()), "offsets");
+    require(longest_of(offsets.data(), n_entries, "offsets") <= UINT16_MAX, "offsets: a sequence is longer than 65535");
+    require_no_empty(offsets.data(), n_entries, "offsets");
+    const auto n_codes = static_cast<int>(std::min<size_t>(gap.size(), kCertainCodes + 1));
+    require(n_codes >= 1 && n_codes <= kCertainCodes, "gap: must have 1 to 32 numbers");
+    require(end.size() == gap.size(), "end: must have as many numbers as gap");
+    require(pair.shape(0) == gap.size() && pair.shape(1) == gap.size(), "pair: must have a row and column per code");
+    require_below(pair.data(), pair.size(), kMostLoss + 1, "pair");
+    require_below(gap.data(), gap.size(), kMostLoss + 1, "gap");
+    require_below(end.data(), end.size(), kMostLoss + 1, "end");
+    require(open >= 0 && open <= kMostLoss, "open: outside of 0 to 2000");
+    require(slack >= 0 && slack <= kMostLoss, "slack: outside of 0 to 2000");
+    require_codes(codes.data(), codes.size(), n_codes, "codes");
+    require(x >= 0 && x < n_entries - 1, "x: not the index of a sequence");
+    require_below(ys.data(), ys.size(), n_entries - 1, "ys");
+    require(most.size() == ys.size(), "most: must have a number per pair");
+    require_below(most.data(), most.size(), kNoLoss, "most");
+    const Losses losses{pair.data(), gap.data(), end.data(), n_codes, open, slack};
+    const auto m = static_cast<size_t>(offsets(x + 1) - offsets(x));
+    std::vector<int32_t> loss(ys.size()), column(ys.size() * m);
+    std::vector<uint8_t> is_certain(ys.size() * m);
+    const CertainRequest request{codes.data(), offsets.data(), x,
+                                 ys.data(),    most.data(),    static_cast<int64_t>(ys.size())};
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        certain_pairs(request, losses, n_threads, loss.data(), column.data(), is_certain.data(), std::ref(poll));
+    }
+    poll.rethrow();
+    const std::array<size_t, 2> shape{ys.size(), m};
+    return nb::make_tuple(to_numpy(std::move(loss)), to_numpy(std::move(column), shape),
+                          to_numpy(std::move(is_certain), shape));
 }
 
 /// Starts of the rows and elements of each pair; checked_pairs checks that they are complete and within the
@@ -161,6 +204,10 @@ void bind_msa_large(nb::module_ &m) {
     m.def("lcs_distances", &distances, array("codes"), array("offsets"), "n_codes"_a, array("share"), "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "Compute distances of all pairs in the order (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");
+    m.def(
+        "certain_pairs", &certain, array("codes"), array("offsets"), "x"_a, array("ys"), array("most"), array("pair"),
+        array("gap"), array("end"), "open"_a, "slack"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+        "Compute lowest losses of pairs, and the residues that all good alignments pair; see native/msa/certain.hpp.");
     m.def("pool_posteriors", &pooled, array("pairs"), array("row_sizes"), array("columns"), array("values"),
           array("offsets"), array("column_of"), array("begins"), array("n_rows"), array("n_columns"), "cutoff"_a,
           "n_threads"_a, "progress"_a.none() = nb::none(),

@@ -21,6 +21,7 @@ from tropalign.msa.large import Division, align_large
 from tropalign.msa.large_tree import chance_shares, family_tree, fast_tree, words_of
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2
 from tropalign.msa.options import options_of
+from tropalign.msa.star import losses_of
 from tropalign.trees import alignment_distances, neighbour_joining, upgma, with_support
 
 ONE = progressive_oracle.ONE
@@ -156,6 +157,21 @@ def distances_without_alignments() -> dict[str, Any]:
     return found
 
 
+@family("msa/kernels_certain.cpp")
+def certain_residues() -> dict[str, Any]:
+    """More pairs than lanes, of several lengths; too different ones; nucleotides and proteins, by both models."""
+    found: dict[str, Any] = {}
+    for name, model, letters in (("proteins", PROTEIN, AMINO_ACIDS), ("nucleotides", NUCLEOTIDE, "ACGT")):
+        texts = relatives(6, 21, 130, share=0.1, letters=letters)
+        batch = ta.SequenceBatch.from_strings(texts, alphabet=model.alphabet)
+        ys = np.arange(1, 21, dtype=np.int32)
+        for number, losses in enumerate(losses_of(model)):
+            most = np.full(20, 16_000, np.int32)
+            given = (batch.codes, batch.offsets, 0, ys, most)
+            found[f"{name}, {number}"] = list(_native.certain_pairs(*given, **losses._asdict(), slack=900, n_threads=2))
+    return found
+
+
 @family("msa/kernels_distances.cpp")
 def columns_of_profiles() -> dict[str, Any]:
     """Two profiles, and a profile with a sequence; columns by the dozen and more than a chunk of them."""
@@ -263,7 +279,7 @@ def multiple_alignments() -> dict[str, Any]:
     for letters in (AMINO_ACIDS, "ACGT"):
         texts = relatives(9, 9, 70, letters=letters)
         for mode in ("default", "accurate", "fast"):
-            made = ta.align_multiple(texts, mode=mode, n_threads=1)
+            made = ta.align_multiple(texts, effort=mode, n_threads=1)
             found[f"{len(letters)} letters, {mode}"] = [list(made), made.tree, made.column_confidence]
     batch = ta.SequenceBatch.from_strings(relatives(10, 30, 60))
     devices = open_devices(["cpu"], 1, 1, 1 << 30)

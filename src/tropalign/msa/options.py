@@ -110,6 +110,12 @@ class ConsistencyOptions(Options, group="method"):
         help="leave out members that do not seem to belong to the family; a warning names them in either case",
     )
 
+    no_anchors: bool = option(
+        default=False,
+        label="Align without anchors",
+        help="align whole sequences, even if the family is so similar that it can be cut at certain columns",
+    )
+
     def for_family(self, n_sequences: int = 0) -> MsaOptions:
         """Return the checked options for a family of `n_sequences`, by `options_of`."""
         return options_of(n_sequences=n_sequences, **self.shared_with(ConsistencyOptions))
@@ -159,6 +165,7 @@ class MsaOptions(ConsistencyOptions):
     keep: float = but(ConsistencyOptions, "keep", default=_DEFAULT["keep"])
     seed: int = but(ConsistencyOptions, "seed", default=0)
     drop_foreign: bool = but(ConsistencyOptions, "drop_foreign", default=False)
+    no_anchors: bool = but(ConsistencyOptions, "no_anchors", default=False)
 
     def settle(self) -> None:
         """Check the values and convert numbers to int or float."""

@@ -10,7 +10,7 @@ files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import foreign_members, tell_of_foreign
+from tropalign.msa.family_input import FamilyInput as FamilyInput
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
@@ -46,31 +47,9 @@ from tropalign.sequences.alphabet import PROTEIN
 if TYPE_CHECKING:
     from tropalign.execution.progress import StageProgress
     from tropalign.execution.task import Device, Tile
-    from tropalign.msa.options import MsaOptions
-    from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of a local score that take as long as one cell of posteriors.
 SCORE_CELLS = 30
-
-
-@dataclass(frozen=True)
-class FamilyInput:
-    """A family, and how it is aligned.
-
-    `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
-    of parts in which the posteriors are computed. `n_homologs`: how many sequences at the end are homologs of the
-    family, which help to align it; `keeps_homologs` keeps them as rows of the result.
-    """
-
-    batch: SequenceBatch
-    options: MsaOptions
-    tree: GuideTree | None = None
-    order: str = "input"
-    wants_confidence: bool = True
-    model: PairModel | None = None
-    n_shards: int = 1
-    n_homologs: int = 0
-    keeps_homologs: bool = False
 
 
 def align(
@@ -99,6 +78,8 @@ def align(
         ones = np.ones(n, np.float32) if job.wants_confidence else None
         leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
         return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
+    if kept is None and (anchored := align_by_anchors(job, devices, n_threads, memory_bytes, progress)) is not None:
+        return anchored
     if job.options.effort == "fast":
         if job.tree is not None:
             raise UsageError("effort fast builds its own tree: choose effort default, or leave the tree out")
@@ -108,6 +89,33 @@ def align(
         confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
         return _finished(job, found.columns, confidence, found.tree)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
+
+
+def align_by_anchors(
+    job: FamilyInput,
+    devices: Sequence[Device],
+    n_threads: int,
+    memory_bytes: int,
+    progress: StageProgress | None = None,
+) -> MultipleAlignment | None:
+    """Align a family of long, similar sequences piece by piece; None if it is no such family (anchored.py)."""
+    from tropalign.msa.anchored import align_anchored, may_be_cut, tell_of_alone
+
+    if not may_be_cut(job):
+        return None
+
+    def aligned(piece: FamilyInput) -> MultipleAlignment:
+        return align(piece, devices, n_threads, memory_bytes)
+
+    found = align_anchored(job, aligned, n_threads, memory_bytes, progress)
+    if found is None:
+        return None
+    tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
+    if job.options.drop_foreign and found.is_alone.any():
+        job = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
+        return align_by_anchors(job, devices, n_threads, memory_bytes, progress)
+    confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
+    return _finished(replace(job, is_calibrated=True), found.columns, confidence, found.tree)
 
 
 def pair_cells(job: FamilyInput) -> int:
@@ -144,7 +152,7 @@ def _finished(
     job: FamilyInput, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
     """Return the result, its rows in the requested order."""
-    if job.batch.alphabet == PROTEIN:  # there were no references to calibrate nucleotides
+    if job.batch.alphabet == PROTEIN and not job.is_calibrated:  # there were no references to calibrate nucleotides
         confidence = [None if means is None else calibrated(means) for means in confidence]
     batch, n = job.batch, len(job.batch) - (0 if job.keeps_homologs else job.n_homologs)
     whole = MultipleAlignment(batch, columns, int(columns.max()) + 1, confidence[0], confidence[1])

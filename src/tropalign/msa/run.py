@@ -26,11 +26,15 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
+from tropalign.msa.anchored import may_be_cut
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
+from tropalign.msa.star import Kinship, star_of
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
+from tropalign.ragged import offsets_of
 from tropalign.resources.numbers import environment_number
+from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -42,7 +46,12 @@ FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
 
 
 def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
-    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`)."""
+    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`).
+
+    If even two sequences take longer than the sample may, their beginnings are aligned.
+    """
+    if may_be_cut(job):
+        return _seconds_by_anchors(job, devices, n_threads, memory_bytes)
     rate = FIRST_WORK / SAMPLE_SECONDS
     for _ in range(2):  # the first one warms up and sets the size of the second
         # Random sequences, at least two, whose work is at most that of SAMPLE_SECONDS at the rate so far.
@@ -54,12 +63,51 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
                 least = middle
             else:
                 most = middle - 1
-        sample = replace(job, batch=job.batch[np.sort(order[:least])], tree=None)
+        chosen = job.batch[np.sort(order[:least])]
+        beyond = work_cells(chosen.lengths, job.options) / (rate * SAMPLE_SECONDS)
+        if beyond > 1:
+            chosen = beginnings(chosen, int(chosen.lengths.max() / np.sqrt(beyond)))
+        sample = replace(job, batch=chosen, tree=None)
         begin = time.perf_counter()
         with quiet():  # members may be foreign only to the sample
-            pipeline.align(sample, devices, n_threads, memory_bytes)
+            pipeline.align(sample, devices, n_threads, memory_bytes, NoCheckpoint())
         rate = work_cells(sample.batch.lengths, job.options) / (time.perf_counter() - begin)
     return work_cells(job.batch.lengths, job.options) / rate
+
+
+#: Members and residues of a sample that is cut at anchors; how much longer the pieces of many members take.
+ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 12, 4000, 2.0
+
+
+def _seconds_by_anchors(
+    job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int
+) -> float:
+    """Forecast the seconds of a family that is cut at anchors, by the beginnings of some members.
+
+    The alignments with the centre are scaled by residues, the pieces by length.
+    """
+    n = min(len(job.batch), ANCHORED_MEMBERS)
+    some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
+    sample = replace(job, batch=beginnings(some, ANCHORED_RESIDUES), tree=None)
+    begin = time.perf_counter()
+    kinship = Kinship(sample.batch)
+    model = model_of(sample.batch.alphabet, sample.options.rules)
+    star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
+    of_pairs = time.perf_counter() - begin
+    with quiet():
+        pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes)
+    of_pieces = max(0.0, time.perf_counter() - begin - 2 * of_pairs)
+    longer = float(job.batch.lengths.mean() / sample.batch.lengths.mean())
+    return longer * (of_pairs * len(job.batch) / len(sample.batch) + of_pieces * MANY_MEMBERS)
+
+
+def beginnings(batch: SequenceBatch, most: int) -> SequenceBatch:
+    """Return the first `most` residues of each sequence, at least one."""
+    lengths = np.minimum(batch.lengths, max(1, most))
+    offsets = offsets_of(lengths)
+    index = np.arange(offsets[-1]) + np.repeat(batch.offsets[:-1] - offsets[:-1], lengths)
+    letters = np.asarray(batch.letters)[index]
+    return SequenceBatch(batch.codes[index], offsets, batch.names, batch.alphabet, letters)
 
 
 #: Minimum work for storing stages, in cells of stage I: about twenty seconds of one core.
@@ -93,19 +141,25 @@ class MsaRun:
 
         `earlier`: stages stored in shards; an interrupted run then leaves no parts.
         """
+        if earlier is None:
+            found = pipeline.align_by_anchors(self.job, devices, n_threads, memory_bytes, progress)
+            if found is not None:
+                self._write(found)
+                return
         path = output_path(self.outputs[0].path)
         work = work_cells(self.job.batch.lengths, self.job.options)
         least = LEAST_KEPT_CELLS
         if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
             least = environment_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
         if earlier is not None or path is None or work < least:
-            self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, earlier, progress))
+            kept = NoCheckpoint() if earlier is None else earlier
+            self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, kept, progress))
             return
         manifest = Manifest(self.fingerprint(), "", 1, self.parameters, self.memory_bytes)
         with Parts(parts_directory(path), manifest) as parts:
             try:
-                kept = PartsCheckpoint(parts, self.job)
-                self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, kept, progress))
+                stored = PartsCheckpoint(parts, self.job)
+                self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, stored, progress))
             except KeyboardInterrupt:
                 if parts.is_empty():
                     raise

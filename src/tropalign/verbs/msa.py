@@ -177,6 +177,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.formats.registry import format_for_path
         from tropalign.msa import pipeline
+        from tropalign.msa.anchored import may_be_cut
         from tropalign.msa.run import FamilyShare, MsaRun, encoded
         from tropalign.msa.task import SCRATCH_SHARE
         from tropalign.sequences.store import batch_to_bytes
@@ -186,6 +187,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse(
                 "effort fast aligns group after group, so there are no shards: leave --shard out, or choose --effort "
                 "default"
+            )
+        if may_be_cut(job):
+            self.refuse(
+                "this family is so similar that it is cut and aligned in a moment, without shards: leave --shard out, "
+                "or add --no-anchors"
             )
         form = self.format or format_for_path("aligned", self.output)
         tree = b"" if job.tree is None else job.tree.to_bytes()

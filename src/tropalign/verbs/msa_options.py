@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 Method = Literal["consistency", "clustalw"]
 #: Options that do not apply when rows are added to an alignment.
 OF_FAMILIES = (
-    "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
+    "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "no_anchors", "tree_in", "tree_out",
+    "confidence",
     "homologs", "row_order",
 )  # fmt: skip
 #: Options that do not apply to alignment with a model.
 OF_ALIGNMENTS = (
-    "effort", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
-    "tree_out", "add", "merge", "homologs", "row_order",
+    "effort", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "no_anchors",
+    "tree_in", "tree_out", "add", "merge", "homologs", "row_order",
 )  # fmt: skip
 _ON_CPU = "alignment to a model runs on the CPU only: leave --device and --cluster out"
 _OF_PAGES = "--features is supported only for whole runs of alignment by consistency: leave it out"

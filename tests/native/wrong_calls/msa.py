@@ -25,6 +25,35 @@ def subsequences():
     yield Entry(_native.lcs_distances, sequences | {"share": np.zeros(32, np.float32)}, wrong + share)
 
 
+def certain_residues():
+    """certain_pairs."""
+    losses = {name: np.full(shape, 3, np.int32) for name, shape in (("pair", (12, 12)), ("gap", 12), ("end", 12))}
+    yield Entry(
+        _native.certain_pairs,
+        {
+            "codes": CODES, "offsets": OFFSETS, "x": 0, "ys": i32(1, 2), "most": i32(50, 60), **losses, "open": 5,
+            "slack": 2, "n_threads": 1,
+        },
+        [
+            ("offsets", "a sequence is empty", at(2, 4)),
+            ("offsets", "descend", at(1, 9)),
+            ("codes", "beyond the alphabet", at(3, 12)),
+            ("x", "not the index", 3, -1),
+            ("ys", "ys", at(1, 3), at(1, -1)),
+            ("most", "a number per pair", part(slice(1))),
+            ("most", "most", at(0, -1), at(0, 1 << 28)),
+            ("pair", "a row and column per code", np.zeros((12, 11), np.int32)),
+            ("pair", "pair", at((1, 1), -1), at((1, 1), 2001)),
+            ("gap", "gap", at(0, -1), at(0, 2001)),
+            ("gap", "1 to 32", np.zeros(33, np.int32), np.zeros(0, np.int32)),
+            ("end", "as many numbers as gap", part(slice(11))),
+            ("end", "end", at(0, -1), at(0, 2001)),
+            ("open", "outside of 0 to 2000", -1, 2001),
+            ("slack", "outside of 0 to 2000", -1, 2001),
+        ],
+    )  # fmt: skip
+
+
 def groups_of_sequences():
     """pool_posteriors."""
     yield Entry(

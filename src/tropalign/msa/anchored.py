@@ -1,0 +1,420 @@
+"""Families of long, similar sequences: cut at certain columns, aligned piece by piece, and joined.
+
+    centre    ACGTTGCAATCAGGCTAAGGATTACAGGCTTAAC         runs of columns that are certain for all members (star.py)
+    members   ACGTTGCAATCA----AAGGATTACAGGCTTAAC         need no alignment; each piece between two runs is aligned
+              ACGTTGCAATCAGGCTAAGGATTACAGGCTTAAC         with its flanks, residues of the runs on either side
+              run----->    piece   <-----run
+
+In a piece, members with the same path to the centre are alike: some represent them in the alignment of the piece, and
+the others take their columns. Members without a gap take the columns of the centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import ResourceError, counted, listed, named, quiet, warn
+from tropalign.msa.family import copied, unique_sequences, with_copies
+from tropalign.msa.guide_tree import GuideTree
+from tropalign.msa.models import model_of
+from tropalign.msa.star import Kinship, Star, star_of
+from tropalign.ragged import offsets_of
+from tropalign.resources.limits import human
+from tropalign.results.gapped import DELETION, INSERTION
+from tropalign.sequences.batch import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.execution.progress import StageProgress
+    from tropalign.msa.family_input import FamilyInput
+    from tropalign.results.alignments import AlignmentTable
+    from tropalign.results.multiple import MultipleAlignment
+
+#: Least members, cells of all pairs and mean length for which cuts are looked for; larger families are aligned by
+#: effort fast.
+LEAST_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_RESIDUES = 3, 2e9, 1000, 200_000_000
+#: Share of the k-mers of the centre that most members have at least (about 13 % of substitutions).
+LEAST_SHARED = 0.08
+#: Certain columns of a run; and residues of a run that are aligned with the piece beside it.
+LEAST_RUN, FLANK = 8, 40
+#: Share of the centre's residues that are certain for a member, or it is aligned to the centre alone.
+LEAST_CERTAIN = 0.5
+#: Share of such members, or one, that a family may have to be cut.
+MOST_ALONE = 1 / 8
+#: Members of equal paths that are aligned with a piece, if they are few; and of a piece altogether.
+REPRESENTATIVES, MOST_IN_PIECE = 16, 200
+#: Share of the cells of all pairs that pieces have at most, so that cuts pay.
+MOST_LEFT = 1 / 4
+#: Bytes per member and residue of the centre, per residue of the family, and per residue of the longest member and
+#: thread (the tables of native/msa/certain.hpp with 16 lanes, and the rows that it keeps).
+STAR_BYTES, RESIDUE_BYTES, THREAD_BYTES = 12, 24, 4400
+#: Columns that give the distances of more than MANY members.
+MANY, MOST_COLUMNS = 1000, 4000
+
+
+class Anchored(NamedTuple):
+    """The alignment of a family: columns of the residues, guide tree, and confidence of residues and columns."""
+
+    columns: NDArray[np.int32]
+    tree: GuideTree
+    residue_confidence: NDArray[np.float32]
+    column_confidence: NDArray[np.float32]
+    is_alone: NDArray[np.bool_]
+
+
+def may_be_cut(job: FamilyInput) -> bool:
+    """True if the family is long, similar and large enough that cuts at certain columns pay."""
+    batch, options = job.batch, job.options
+    lengths = batch.lengths.astype(float)
+    cells = (lengths.sum() ** 2 - (lengths**2).sum()) / 2
+    return (
+        not options.no_anchors
+        and job.tree is None
+        and job.model is None
+        and not job.n_homologs
+        and len(batch) >= LEAST_MEMBERS
+        and cells >= LEAST_CELLS
+        and lengths.mean() >= LEAST_LENGTH
+        and lengths.sum() <= MOST_RESIDUES
+        and Kinship(batch).shared >= LEAST_SHARED
+    )
+
+
+def align_anchored(
+    job: FamilyInput,
+    align: Callable[[FamilyInput], MultipleAlignment],
+    n_threads: int,
+    memory_bytes: int,
+    progress: StageProgress | None = None,
+) -> Anchored | None:
+    """Align a family for which `may_be_cut` holds; None if too few columns are certain.
+
+    `align` aligns the pieces.
+    """
+    first, copy_of = unique_sequences(job.batch)
+    if len(first) < LEAST_MEMBERS:
+        return None
+    unique = job.batch[first] if len(first) < len(job.batch) else job.batch
+    kinship = Kinship(unique)
+    model = model_of(unique.alphabet, job.options.rules)
+    spare = memory_bytes - _held_bytes(unique, kinship.centre)
+    of_thread = THREAD_BYTES * int(unique.lengths.max())
+    if spare < of_thread:
+        needed = memory_bytes - spare + of_thread
+        raise ResourceError(
+            f"the alignment of {counted(len(unique), 'similar sequences')} needs about {human(needed)} of memory and "
+            f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}",
+            needed_bytes=needed,
+            allowed_bytes=memory_bytes,
+        )
+
+    def watch(pairs: int) -> None:
+        if progress is not None:
+            progress("anchors", 0.5 * pairs / len(unique))
+
+    star = star_of(unique, kinship.centre, kinship.distances(), model, min(n_threads, spare // of_thread), watch)
+    whole = _Whole(job, unique, star, align, n_threads)
+    if not whole.is_worth_it():
+        return None
+    return whole.align(first, copy_of, progress)
+
+
+def _held_bytes(batch: SequenceBatch, centre: int) -> int:
+    return STAR_BYTES * len(batch) * int(batch.lengths[centre]) + RESIDUE_BYTES * int(batch.offsets[-1])
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The rows `begin` to `end` of the centre between two runs, or before the first or behind the last one."""
+
+    begin: int
+    end: int
+    has_left: bool
+    has_right: bool
+
+
+def certain_runs(star: Star) -> NDArray[np.int64]:
+    """Return the first row and the end of each run of rows that are certain for all members that are not given up.
+
+    int64, shape (n_runs, 2). Within a run, no member has a gap.
+    """
+    m = star.columns.shape[1]
+    goes_on = np.ones(m - 1, bool)
+    for k in np.flatnonzero(~star.is_given_up):
+        is_certain = star.are_certain[k]
+        goes_on &= (np.diff(star.columns[k]) == 1) & is_certain[1:] & is_certain[:-1]
+    edges = np.diff(np.concatenate([[False], goes_on, [False]]).astype(np.int8))
+    runs = np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1], 1)
+    return runs[runs[:, 1] - runs[:, 0] >= LEAST_RUN]
+
+
+class _Whole:
+    """An alignment in progress."""
+
+    def __init__(
+        self,
+        job: FamilyInput,
+        batch: SequenceBatch,
+        star: Star,
+        align: Callable[[FamilyInput], MultipleAlignment],
+        n_threads: int,
+    ) -> None:
+        self.job, self.batch = job, batch
+        self.align_whole, self.n_threads = align, n_threads
+        is_alone = star.is_given_up | (star.are_certain.mean(1) < LEAST_CERTAIN)
+        self.star = replace(star, is_given_up=is_alone)
+        self.members = np.flatnonzero(~is_alone)
+        self.runs = certain_runs(self.star)
+        self.columns = np.zeros(len(batch.codes), np.int32)
+        self.sure = np.ones(len(batch.codes), np.float32)
+        self.starts = np.asarray(batch.offsets[:-1])
+
+    def is_worth_it(self) -> bool:
+        """True if most members belong together, and the pieces are small."""
+        n_alone = len(self.batch) - len(self.members)
+        if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or not len(self.runs):
+            return False
+        sizes = [sizes.max() for _, sizes in self._extents()]
+        whole = float(self.batch.lengths.mean()) ** 2
+        return sum(float(size) ** 2 for size in sizes) <= MOST_LEFT * whole
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the pieces before, between and behind the runs, in order; empty ones too."""
+        m = self.star.columns.shape[1]
+        ends = [0, *self.runs[:, 1].tolist()]
+        begins = [*self.runs[:, 0].tolist(), m]
+        for k, (begin, end) in enumerate(zip(ends, begins, strict=True)):
+            yield Piece(begin, end, k > 0, k < len(self.runs))
+
+    def _extent(self, piece: Piece) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first residue of each member in a piece, and their number."""
+        of_members, members = self.star.columns, self.members
+        begin = of_members[members, piece.begin - 1] + 1 if piece.has_left else np.zeros(len(members), np.int32)
+        end = of_members[members, piece.end] if piece.has_right else self.batch.lengths[members]
+        return begin.astype(np.int64), (end - begin).astype(np.int64)
+
+    def _extents(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return (self._extent(piece) for piece in self.pieces())
+
+    def align(self, first: NDArray[np.int64], copy_of: NDArray[np.int64], progress: StageProgress | None) -> Anchored:
+        """Align the pieces, join all, and add the members that are alone and the copies."""
+        column = 0
+        n_pieces = len(self.runs) + 1
+        for k, piece in enumerate(self.pieces()):
+            column += self._align_piece(piece, column)
+            if k < len(self.runs):
+                begin, end = self.runs[k].tolist()
+                residues = self.starts[self.members] + self.star.columns[self.members, begin]
+                self.columns[residues[:, None] + np.arange(end - begin)] = column + np.arange(end - begin)
+                column += end - begin
+            if progress is not None:
+                progress("pieces", 0.5 + 0.5 * (k + 1) / n_pieces)
+        is_alone = self.star.is_given_up
+        if is_alone.any():
+            self._add_alone(np.flatnonzero(is_alone))
+        tree = self._tree()
+        columns, sure = self.columns, self.sure
+        if len(copy_of) > len(self.batch):
+            columns, sure = copied(columns, self.batch, copy_of), copied(sure, self.batch, copy_of)
+            tree, is_alone = with_copies(tree, first, copy_of), is_alone[copy_of]
+        counts = np.bincount(columns)
+        return Anchored(columns, tree, sure, (np.bincount(columns, sure) / counts).astype(np.float32), is_alone)
+
+    def _align_piece(self, piece: Piece, column: int) -> int:
+        """Set the columns of a piece from `column` on; return their number."""
+        begins, sizes = self._extent(piece)
+        if not sizes.any():
+            return 0
+        residues = self.starts[self.members] + begins
+        paths = self.star.columns[self.members, piece.begin : piece.end] - begins[:, None]
+        paths[self.star.columns[self.members, piece.begin : piece.end] < 0] = -1
+        keys = np.concatenate([sizes[:, None], paths], 1)
+        kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
+        kind_of = kind_of.ravel()
+        if len(kinds) == 1 and sizes[0] == piece.end - piece.begin:
+            self.columns[residues[:, None] + np.arange(sizes[0])] = column + np.arange(sizes[0])
+            return int(sizes[0])
+        chosen = self._representatives(kind_of, len(kinds))
+        found, sure, width = self._aligned(piece, chosen, begins, sizes)
+        for kind in range(len(kinds)):
+            of_kind = np.flatnonzero(kind_of == kind)
+            size = int(sizes[of_kind[0]])
+            if size:
+                model = next(k for k in chosen if kind_of[k] == kind)
+                places = residues[of_kind][:, None] + np.arange(size)
+                self.columns[places], self.sure[places] = column + found[model], sure[model]
+        for k in chosen:
+            places = residues[k] + np.arange(sizes[k])
+            self.columns[places], self.sure[places] = column + found[k], sure[k]
+        return width
+
+    def _representatives(self, kind_of: NDArray[np.intp], n_kinds: int) -> list[int]:
+        """Return members of each kind, by index in `members`; few if there are many kinds."""
+        most = max(1, min(REPRESENTATIVES, MOST_IN_PIECE // n_kinds))
+        chosen: list[int] = []
+        for kind in range(n_kinds):
+            of_kind = np.flatnonzero(kind_of == kind)
+            chosen += of_kind[np.unique(np.linspace(0, len(of_kind) - 1, most).astype(np.int64))].tolist()
+        return sorted(chosen)
+
+    def _aligned(
+        self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]], int]:
+        """Align some members' residues of a piece; return their columns and confidence, and the number of columns."""
+        left = np.minimum(begins[chosen], FLANK)
+        right = np.minimum(self.batch.lengths[self.members[chosen]] - begins[chosen] - sizes[chosen], FLANK)
+        rows = self.starts[self.members[chosen]] + begins[chosen]
+        texts = [
+            self.batch.codes[row - before : row + size + behind]
+            for row, before, size, behind in zip(rows, left, sizes[chosen], right, strict=True)
+        ]
+        distinct: dict[bytes, int] = {}
+        number = [distinct.setdefault(text.tobytes(), len(distinct)) for text in texts]
+        lengths = [len(text) for text in distinct]
+        codes = np.frombuffer(b"".join(distinct), np.uint8)
+        names = tuple(f"s{k}" for k in range(len(distinct)))
+        offsets = offsets_of(lengths)
+        letters = np.frombuffer(self.batch.alphabet.letters.encode(), np.uint8)[codes]
+        batch = SequenceBatch(codes, offsets, names, self.batch.alphabet, letters)
+        options = replace(self.job.options, no_anchors=True, drop_foreign=False)
+        confidence: NDArray[np.float32] = np.ones(len(codes), np.float32)
+        if len(batch) == 1:
+            columns = np.arange(len(codes))
+        else:
+            job = replace(self.job, batch=batch, options=options, order="input")
+            with quiet():
+                found = self.align_whole(job)
+            columns = found.columns.astype(np.int64)
+            if found.residue_confidence is not None:
+                confidence = found.residue_confidence
+        own = [columns[offsets[k] : offsets[k + 1]] for k in number]
+        begin, end = {-1}, {int(columns.max()) + 1}
+        if piece.has_left:
+            begin = {int(one[before - 1]) for one, before in zip(own, left, strict=True)}
+        if piece.has_right:
+            end = {int(one[len(one) - behind]) for one, behind in zip(own, right, strict=True)}
+        if len(begin) > 1 or len(end) > 1:
+            return self._by_centre(piece, chosen, begins, sizes)
+        low, high = begin.pop() + 1, end.pop()
+        inner, sure = {}, {}
+        for k, place, one, before, behind in zip(chosen, number, own, left, right, strict=True):
+            inner[k] = one[before : len(one) - behind] - low
+            sure[k] = confidence[offsets[place] + before : offsets[place + 1] - behind]
+        return inner, sure, high - low
+
+    def _by_centre(
+        self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]], int]:
+        """Align by the members' paths to the centre, if the flanks of a piece are not in the same columns."""
+        before = np.zeros(piece.end - piece.begin + 1, np.int64)  # columns of insertions before each row
+        rows = {k: self._rows(piece, k, int(begins[k]), int(sizes[k])) for k in chosen}
+        for own in rows.values():
+            for row in np.unique(own[own < 0]):
+                before[~row] = max(before[~row], (own == row).sum())
+        starts = np.cumsum(before) + np.arange(len(before))  # column of each row
+        found = {}
+        for k, own in rows.items():
+            columns = np.where(own >= 0, starts[own], 0)
+            for row in np.unique(own[own < 0]):
+                columns[own == row] = starts[~row] - before[~row] + np.arange((own == row).sum())
+            found[k] = columns
+        sure = {k: np.full(len(own), 0.5, np.float32) for k, own in rows.items()}
+        return found, sure, int(starts[-1])
+
+    def _rows(self, piece: Piece, k: int, begin: int, size: int) -> NDArray[np.int64]:
+        """Return the row of the centre, from the piece's first one, that each residue is paired with.
+
+        An inserted residue has the complement of the row behind it.
+        """
+        path = self.star.columns[self.members[k], piece.begin : piece.end].astype(np.int64)
+        path[(path < begin) | (path >= begin + size)] = -1
+        earlier = np.maximum.accumulate(np.concatenate([[-1], path]))[:-1]
+        there = np.flatnonzero(path > earlier)  # rows of several best alignments may cross
+        rows = np.full(size, -1, np.int64)
+        rows[path[there] - begin] = there
+        behind = piece.end - piece.begin
+        for place in range(size - 1, -1, -1):
+            if rows[place] >= 0:
+                behind = int(rows[place])
+            else:
+                rows[place] = ~behind
+        return rows
+
+    def _add_alone(self, alone: NDArray[np.intp]) -> None:
+        """Add members by an exact alignment of each with the centre; inserted residues get columns of their own."""
+        from tropalign.pairwise.api import align_all
+
+        centre = self.star.centre
+        pairs = np.stack([np.full(len(alone), centre), alone], 1)
+        tables = align_all(self.batch, mode="global", pairs=pairs, n_threads=self.n_threads, device="cpu")
+        paths = [path for table in tables for path in _paths(table)]
+        own = self.columns[self.starts[centre] : self.starts[centre] + self.batch.lengths[centre]].astype(np.int64)
+        n_columns = int(self.columns.max()) + 1
+        inserted = np.zeros(n_columns + 1, np.int64)  # new columns before each one
+        placed = []
+        for path in paths:
+            column = np.where(path >= 0, own[path], n_columns)
+            behind = np.minimum.accumulate(column[::-1])[::-1]  # the next column that the member shares
+            placed.append((behind, inserted.copy()))
+            inserted += np.bincount(behind[path < 0], minlength=n_columns + 1)
+        shift = np.cumsum(inserted)
+        self.columns += shift[self.columns].astype(np.int32)
+        for k, path, (behind, earlier) in zip(alone.tolist(), paths, placed, strict=True):
+            columns, is_free = behind + shift[behind], path < 0
+            new = behind[is_free]
+            columns[is_free] = (
+                new + (shift - inserted)[new] + earlier[new] + np.arange(len(new)) - np.searchsorted(new, new)
+            )
+            residues = slice(self.starts[k], self.starts[k] + len(path))
+            self.columns[residues], self.sure[residues] = columns, 0.0
+
+    def _tree(self) -> GuideTree:
+        """Return the tree of the identities in the alignment."""
+        n, n_columns = len(self.batch), int(self.columns.max()) + 1
+        n_plain = len(self.batch.alphabet.states)
+        table = np.full((n, n_columns), n_plain, np.uint8)
+        table[np.repeat(np.arange(n), self.batch.lengths), self.columns] = np.minimum(self.batch.codes, n_plain)
+        lowest, highest = table.min(0), np.where(table < n_plain, table, 0).max(0)
+        varied = np.flatnonzero(lowest != highest)
+        share = len(varied) / max(n_columns, 1)
+        if n > MANY and len(varied) > MOST_COLUMNS:
+            varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
+        table = table[:, varied]
+        same, both = np.zeros((n, n), np.float32), np.zeros((n, n), np.float32)
+        for begin in range(0, len(varied), MOST_COLUMNS):
+            part = table[:, begin : begin + MOST_COLUMNS]
+            known = (part < n_plain).astype(np.float32)
+            both += known @ known.T
+            for code in range(n_plain):
+                has = (part == code).astype(np.float32)
+                same += has @ has.T
+        low, high = np.triu_indices(n, 1)
+        distances = share * (1 - same[low, high] / np.maximum(both[low, high], 1))
+        return GuideTree(*_native.guide_tree(np.ascontiguousarray(distances, np.float32)))
+
+
+def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
+    """Yield for each row the residue of the query that each residue of the target is paired with, or -1."""
+    for begin, end in pairwise(table.cigar_offsets.tolist()):
+        operations = table.cigar_ops[begin:end] & 15
+        each = np.repeat(operations, table.cigar_ops[begin:end] >> 4)
+        residues = np.cumsum(each != DELETION) - 1
+        path: NDArray[np.int64] = np.where(each == DELETION, -1, residues)[each != INSERTION]
+        yield path
+
+
+def tell_of_alone(batch: SequenceBatch, is_alone: NDArray[np.bool_], are_dropped: bool) -> None:
+    """Warn of members that are aligned with the centre alone, and whether they are dropped."""
+    alone = np.flatnonzero(is_alone)
+    if not len(alone):
+        return
+    verb, them = ("differs", "it") if len(alone) == 1 else ("differ", "them")
+    text = f"{len(alone):,} of {counted(len(batch), 'sequences')} {verb} much from the rest of the family"
+    remedy = f"aligned with one sequence alone; {named('drop_foreign')} leaves {them} out"
+    warn(f"{text}: {listed([batch.names[k] for k in alone])}; {'left out' if are_dropped else remedy}")

@@ -1,0 +1,234 @@
+"""Certain columns of a family of long, similar sequences: those that all members share with one of them.
+
+The centre x is the member that shares the most k-mers with the others. Residue i of x and residue j of a member are
+certain if all alignments that either pair model finds nearly as likely as the best one pair them:
+
+    centre   x   ACGTTGCAATC--GGATTACA        +  certain in every alignment within SLACK of the best
+    member   y   ACGATGCAATCTTGGA--ACA        -  another alignment, nearly as good, pairs x_i otherwise
+                 ++++++++++-  -+-    +++
+
+The alignments of x and y are compared by integer losses (native/msa/certain.hpp): the logarithms of a model's
+probabilities, for the pair-HMM (its two kinds of gaps joined in one that is at least as likely as either) and for the
+partition function, both with overhangs that cost nothing but their residues.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.execution.task import Progress
+from tropalign.msa.models import PairModel
+from tropalign.sequences.batch import SequenceBatch
+
+#: Losses are twice the logarithms (so that half of the best score of a residue is an integer), in hundredths.
+UNITS = 200
+#: Alignments that are e^-6 as likely as the best one, or less, are left aside. A gap in each sequence instead of a
+#: mismatch is e^-7.7 as likely, so that mismatches are certain.
+SLACK = 6 * UNITS
+#: Losses per residue of the centre, and per residue of difference in length, beyond which a member is given up: about
+#: 17 % of substitutions.
+MOST_LOSS, MOST_LENGTH_LOSS, LEAST_MOST = 60, 400, 20_000
+#: Greatest share of differing residues, by k-mers, and greatest difference in length, as a share of the centre or in
+#: residues: other members are not compared, since they would take the time and memory of whole matrices.
+MOST_DISTANCE, MOST_LONGER, LONGER = 0.3, 0.25, 1000
+#: First guess: losses per differing residue, as estimated by k-mers, and in addition; a guess that is too low is
+#: doubled. The losses of the second model come from those of the first one.
+DIFFERENCE_LOSS, MORE_LOSS, GUESS_MARGIN = 330, 12_000, 1.1
+#: Pairs of a call.
+PAIRS_AT_ONCE = 32
+#: Greatest number that `_native.certain_pairs` takes.
+MOST_NUMBER = 2000
+#: A column that a best alignment leaves unpaired.
+UNPAIRED = -1
+
+
+class Losses(NamedTuple):
+    """Losses of alignments, as `_native.certain_pairs` takes them: integers of at least 0, int32."""
+
+    pair: NDArray[np.int32]
+    gap: NDArray[np.int32]
+    end: NDArray[np.int32]
+    open: int
+
+
+def losses_of(model: PairModel) -> tuple[Losses, Losses]:
+    """Return the losses of the partition function, and of the pair-HMM of a model."""
+    unknown = model.alphabet.code(model.alphabet.wildcard)
+    opened, extended = model.transitions[3:5], model.transitions[5:7]
+    odds = np.log(model.match / np.outer(model.insert, model.insert)) + np.log(1 - 2 * opened.sum())
+    of_gap = np.log((opened * (1 - extended)).sum()), np.log(extended.max())
+    first, further = np.log(model.gap)
+    return _losses(np.log(model.boltzmann), first, further, unknown), _losses(odds, *of_gap, unknown)
+
+
+def _losses(scores: NDArray[np.float64], first: float, further: float, unknown: int) -> Losses:
+    """Return losses from logarithms: of pairs, of the first residue of a gap and of the others.
+
+    A pair with an unknown residue has no loss: runs of them neither widen the range that is computed nor shift it.
+    """
+    halves = np.rint(scores * (UNITS / 2)).astype(np.int32)
+    halves[unknown] = halves[:, unknown] = 0
+    best = np.maximum(halves.max(1), 0).astype(np.int32)
+    pair = np.minimum(best[:, None] + best - 2 * halves, MOST_NUMBER)  # `*` beside another letter has more
+    pair[unknown] = pair[:, unknown] = 0
+    gap = (best + round(-further * UNITS)).astype(np.int32)
+    return Losses(np.ascontiguousarray(pair), gap, best, max(0, round((further - first) * UNITS)))
+
+
+@dataclass(frozen=True, eq=False)
+class Star:
+    """The alignments of the members with the centre.
+
+    `columns`: int32, shape (n, m), for each residue of the centre the residue of each member in a best alignment, or
+    UNPAIRED. `are_certain`: bool, shape (n, m). `is_given_up`: bool, shape (n,), members that are too different.
+    """
+
+    centre: int
+    columns: NDArray[np.int32]
+    are_certain: NDArray[np.bool_]
+    is_given_up: NDArray[np.bool_]
+
+
+def star_of(
+    batch: SequenceBatch,
+    centre: int,
+    distances: NDArray[np.float64],
+    model: PairModel,
+    n_threads: int,
+    progress: Progress | None = None,
+) -> Star:
+    """Align all members with the centre; `progress` is called with the pairs begun.
+
+    `distances`: float64, shape (n,), estimated shares of residues that differ from the centre (`Kinship`).
+    """
+    n, m = len(batch), int(batch.lengths[centre])
+    columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
+    columns[centre], are_certain[centre] = np.arange(m), True
+    is_given_up = np.zeros(n, bool)
+    longer = np.abs(batch.lengths - m)
+    is_given_up |= (distances > MOST_DISTANCE) | (longer > max(LONGER, MOST_LONGER * m))
+    beside = MOST_LENGTH_LOSS * longer
+    most = LEAST_MOST + MOST_LOSS * m + np.minimum(beside, MOST_LOSS * max(m, LONGER))
+    guess = DIFFERENCE_LOSS * distances * m + beside + MORE_LOSS
+    for number, losses in enumerate(losses_of(model)):
+        found = np.zeros(n, np.int64)
+        left = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
+        left = left[np.argsort(guess[left], kind="stable")]
+        ratio = 1.0
+        begun = 0
+        while len(left):
+            some, left = left[:PAIRS_AT_ONCE], left[PAIRS_AT_ONCE:]
+            limit = np.minimum(guess[some] * ratio, most[some]).astype(np.int32)
+            loss, column, is_certain = _native.certain_pairs(
+                batch.codes, batch.offsets, centre, some.astype(np.int32), limit, **losses._asdict(), slack=SLACK,
+                n_threads=n_threads,
+            )  # fmt: skip
+            is_found = loss >= 0
+            found[some[is_found]] = loss[is_found]
+            if number and is_found.any():
+                ratio = float(((loss + SLACK) / guess[some])[is_found].max()) * GUESS_MARGIN
+            _keep(columns, are_certain, some[is_found], column[is_found], is_certain[is_found] != 0, number == 0)
+            is_given_up[some[~is_found & (limit >= most[some])]] = True
+            again = some[~is_found & (limit < most[some])]
+            guess[again] *= 2
+            left = np.concatenate([again, left])
+            begun += len(some) - len(again)
+            if progress is not None:
+                progress((begun + n * number) // 2)
+        guess = found * GUESS_MARGIN + beside + SLACK
+    unknown = batch.alphabet.code(batch.alphabet.wildcard)
+    for k in np.flatnonzero(~is_given_up):
+        residues = batch.codes[batch.offsets[k] : batch.offsets[k + 1]]
+        are_certain[k] |= _in_order(columns[k]) & (residues[np.maximum(columns[k], 0)] == unknown)
+    are_certain[is_given_up] = False
+    return Star(centre, columns, are_certain, is_given_up)
+
+
+def _in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return a mask of the pairs behind all earlier pairs and before all later ones.
+
+    Rows of several best alignments may cross. So an unknown residue, which has no better place than that of a best
+    alignment, keeps it if no other pair contradicts.
+    """
+    before = np.maximum.accumulate(np.concatenate([[UNPAIRED], columns[:-1]]))
+    after = np.where(columns == UNPAIRED, np.iinfo(np.int32).max, columns)[::-1]
+    behind = np.minimum.accumulate(np.concatenate([[np.iinfo(np.int32).max], after[:-1]]))[::-1]
+    return (columns > before) & (columns < behind)
+
+
+def _keep(
+    columns: NDArray[np.int32],
+    are_certain: NDArray[np.bool_],
+    members: NDArray[np.intp],
+    found: NDArray[np.int32],
+    is_certain: NDArray[np.bool_],
+    is_first: bool,
+) -> None:
+    """Store the result of a model; a residue is certain if it is by both, with the same residue."""
+    if is_first:
+        columns[members], are_certain[members] = found, is_certain
+    else:
+        are_certain[members] &= is_certain & (found == columns[members])
+
+
+#: Length of the k-mers of nucleotides and of others; k-mers of a sketch, those of the lowest hashes.
+NUCLEOTIDE_WORD, WORD, SKETCH = 12, 6, 512
+#: Members of which one becomes the centre.
+MOST_COMPARED = 64
+#: Multiplier of the hash (Knuth's, by the golden ratio).
+_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Kinship:
+    """K-mers that the members of a family share, by sketches (Ondov et al. 2016).
+
+    `centre`: the member that shares the most k-mers with MOST_COMPARED others, evenly spread; members with many
+    unknown residues count less. `shared`: share of the centre's k-mers that most of these have.
+    """
+
+    def __init__(self, batch: SequenceBatch) -> None:
+        self._batch, self._n_plain = batch, len(batch.alphabet.states)
+        self._size = NUCLEOTIDE_WORD if self._n_plain <= 4 else WORD
+        chosen = np.unique(np.linspace(0, len(batch) - 1, MOST_COMPARED).astype(np.int64))
+        sketches = [self._sketch(int(k)) for k in chosen]
+        words, counts = np.unique(np.concatenate(sketches), return_counts=True)
+        shared = np.array([counts[np.searchsorted(words, one)].sum() for one in sketches])
+        known = np.array([(self._codes(int(k)) < self._n_plain).mean() for k in chosen])
+        best = int((shared * known).argmax())
+        self.centre, self._own = int(chosen[best]), sketches[best]
+        self.shared = float(np.median([self._similarity(one) for one in sketches]))
+
+    def distances(self) -> NDArray[np.float64]:
+        """Return the estimated share of the residues of each member that differ from the centre, float64, (n,)."""
+        index = np.array([self._similarity(self._sketch(k)) for k in range(len(self._batch))])
+        index = np.maximum(index, 1 / SKETCH)
+        distances: NDArray[np.float64] = np.maximum(-np.log(2 * index / (1 + index)) / self._size, 0.0)
+        return distances
+
+    def _codes(self, k: int) -> NDArray[np.uint8]:
+        return self._batch.codes[self._batch.offsets[k] : self._batch.offsets[k + 1]]
+
+    def _sketch(self, k: int) -> NDArray[np.uint64]:
+        """Return the lowest hashes of the k-mers without other letters, ascending."""
+        codes = self._codes(k)
+        n = max(0, len(codes) - self._size + 1)
+        words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
+        for step in range(self._size):
+            words = words * np.uint64(self._n_plain) + codes[step : step + n]
+            is_known &= codes[step : step + n] < self._n_plain
+        hashed = words[is_known] * _HASH
+        if len(hashed) > 2 * SKETCH:
+            hashed = np.partition(hashed, 2 * SKETCH)[: 2 * SKETCH]
+        return np.unique(hashed)[:SKETCH]
+
+    def _similarity(self, sketch: NDArray[np.uint64]) -> float:
+        """Return the Jaccard index with the centre: the share of both among the lowest hashes of either."""
+        size = max(1, min(SKETCH, len(sketch), len(self._own)))
+        either = np.union1d(sketch, self._own)[:size]
+        both = np.intersect1d(sketch, self._own, assume_unique=True)
+        return float(np.isin(either, both, assume_unique=True).sum()) / size

@@ -1,0 +1,184 @@
+"""Families that are cut at certain columns: the same alignments as without cuts, whatever is among the members."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.devices.registry import open_devices
+from tropalign.errors import TropalignWarning, quiet
+from tropalign.msa import anchored
+from tropalign.msa.models import NUCLEOTIDE
+from tropalign.msa.options import options_of
+from tropalign.msa.pipeline import FamilyInput, align_by_anchors
+from tropalign.msa.star import star_of
+
+PLAIN = {"n_threads": 1, "device": "cpu"}
+
+
+@pytest.fixture(autouse=True)
+def _every_family_may_be_cut(monkeypatch):
+    monkeypatch.setattr(anchored, "LEAST_CELLS", 0)
+    monkeypatch.setattr(anchored, "LEAST_LENGTH", 0)
+
+
+def random_text(rng: np.random.Generator, n: int, letters: str = "ACGT") -> str:
+    return "".join(letters[k] for k in rng.integers(0, len(letters), n))
+
+
+def evolved(rng: np.random.Generator, text: str, rate: float, n_gaps: int, letters: str = "ACGT") -> str:
+    """Return the text with substitutions, deletions and insertions of up to 30 residues."""
+    codes = list(text)
+    for place in np.flatnonzero(rng.random(len(codes)) < rate):
+        codes[place] = letters[rng.integers(0, len(letters))]
+    for _ in range(n_gaps):
+        place, size = int(rng.integers(0, len(codes) - 40)), int(rng.integers(1, 30))
+        codes[place : place + size * int(rng.integers(0, 2))] = random_text(rng, size, letters) * int(
+            rng.integers(0, 2)
+        )
+    return "".join(codes)
+
+
+def shares(found: ta.MultipleAlignment, other: ta.MultipleAlignment) -> tuple[float, float]:
+    """Return the share of the pairs of each alignment that the other one has."""
+    pairs = []
+    for one in (found, other):
+        places = [np.flatnonzero(np.frombuffer(row.encode(), np.uint8) != ord("-")) for row in one]
+        pairs.append(
+            {
+                (a, b, int(i), int(j))
+                for a, b in combinations(range(len(places)), 2)
+                for _, i, j in np.stack(np.intersect1d(places[a], places[b], return_indices=True)).T.tolist()
+            }
+        )
+    both = len(pairs[0] & pairs[1])
+    return both / len(pairs[0]), both / len(pairs[1])
+
+
+def is_cut(texts: list[str], **how: str) -> bool:
+    batch = ta.SequenceBatch.from_strings(texts)
+    job = FamilyInput(batch, options_of(**how))
+    with quiet():
+        return align_by_anchors(job, open_devices(["cpu"], 1, 0), 1, 1 << 30) is not None
+
+
+def both_ways(texts: list[str], **how) -> tuple[ta.MultipleAlignment, ta.MultipleAlignment]:
+    found = ta.align_multiple(texts, **PLAIN, **how)
+    assert [row.replace("-", "") for row in found] == texts
+    return found, ta.align_multiple(texts, no_anchors=True, **PLAIN, **how)
+
+
+@pytest.mark.parametrize(("rate", "least"), [(0.003, 0.999), (0.02, 0.999), (0.05, 0.998)])
+def test_cuts_do_not_change_the_alignment(rate, least):
+    rng = np.random.default_rng(int(1000 * rate))
+    start = random_text(rng, 1200)
+    texts = [evolved(rng, start, rate, 2) for _ in range(10)]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= least
+    assert (found.residue_confidence >= 0).all() and (found.column_confidence <= 1).all()
+    assert ta.align_multiple(texts, n_threads=3, device="cpu")[:] == found[:]
+
+
+def test_proteins_and_copies():
+    rng = np.random.default_rng(7)
+    letters = "ACDEFGHIKLMNPQRSTVWY"
+    start = random_text(rng, 600, letters)
+    texts = [evolved(rng, start, 0.05, 1, letters) for _ in range(8)]
+    texts += texts[2:4]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= 0.998
+    assert found[2] == found[8]
+    assert found.tree.count(",") == 9
+
+
+def test_a_further_domain_in_half_of_the_members_stays_together():
+    rng = np.random.default_rng(11)
+    start, domain = random_text(rng, 900), random_text(rng, 300)
+    longer = start[:400] + domain + start[400:]
+    texts = [evolved(rng, one, 0.02, 1) for one in (start, longer) for _ in range(5)]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= 0.998
+    swapped = domain + start  # where it lies elsewhere in half of them, there is no column to cut at
+    assert not is_cut([evolved(rng, one, 0.02, 0) for one in (longer, swapped) for _ in range(4)])
+
+
+def test_a_tandem_repeat_is_not_cut_within():
+    """Members have two to four copies: nothing tells which of them is missing."""
+    rng = np.random.default_rng(13)
+    left, unit, right = random_text(rng, 300), random_text(rng, 60), random_text(rng, 300)
+    texts = [evolved(rng, left + unit * (2 + k % 3) + right, 0.01, 0) for k in range(6)]
+    batch = ta.SequenceBatch.from_strings(texts)
+    star = star_of(batch, 1, np.full(6, 0.1), NUCLEOTIDE, 1)
+    assert not star.are_certain[:, 320:460].all(0).any()
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= 0.99
+
+
+def test_unknown_residues_do_not_bend_the_alignment():
+    rng = np.random.default_rng(17)
+    start = random_text(rng, 1500)
+    plain = [evolved(rng, start, 0.01, 1) for _ in range(6)]
+    masked = [one[: 200 * k] + "N" * 250 + one[200 * k + 250 :] for k, one in enumerate(plain)]
+    assert is_cut(masked)
+    found, without = (ta.align_multiple(texts, **PLAIN) for texts in (masked, plain))
+    assert min(shares(found, without)) >= 0.99
+
+
+def test_a_stranger_is_named_and_aligned_alone():
+    rng = np.random.default_rng(19)
+    start = random_text(rng, 900)
+    texts = [evolved(rng, start, 0.01, 1) for _ in range(6)]
+    stranger = evolved(rng, start, 0.4, 0)
+    named = {**{f"s{k}": one for k, one in enumerate(texts)}, "other": stranger}
+    sentence = "^1 of 7 sequences differs much from the rest of the family: other; aligned with one sequence alone; "
+    with pytest.warns(TropalignWarning, match=sentence + "drop_foreign leaves it out$"):
+        found = ta.align_multiple(named, **PLAIN)
+    assert [row.replace("-", "") for row in found] == [*texts, stranger]
+    rest = ta.align_multiple(texts, **PLAIN)
+    assert list(found[:6].without_empty_columns()) == list(rest)
+    with pytest.warns(TropalignWarning, match="family: other; left out$"):
+        assert list(ta.align_multiple(named, drop_foreign=True, **PLAIN)) == list(rest)
+
+
+def test_two_members_in_one_and_a_reversed_one_are_aligned_alone():
+    rng = np.random.default_rng(23)
+    start = random_text(rng, 700)
+    texts = [evolved(rng, start, 0.01, 1) for _ in range(16)]
+    texts += [texts[0] + texts[1], texts[2][::-1]]
+    with pytest.warns(TropalignWarning) as told:
+        found = ta.align_multiple(texts, **PLAIN)
+    assert any("2 of 18 sequences differ much" in str(one.message) for one in told)
+    assert [row.replace("-", "") for row in found] == texts
+
+
+def test_families_of_low_similarity_and_other_inputs_are_not_cut():
+    rng = np.random.default_rng(29)
+    start = random_text(rng, 600)
+    texts = [evolved(rng, start, 0.4, 0) for _ in range(6)]
+    assert not is_cut(texts)
+    similar = [evolved(rng, start, 0.01, 0) for _ in range(6)]
+    assert is_cut(similar) and not is_cut(similar[:2]) and not is_cut(similar, no_anchors=True)
+    assert not is_cut([similar[0]] * 4)
+
+
+def test_pieces_whose_flanks_part_are_aligned_by_the_centre(monkeypatch):
+    rng = np.random.default_rng(31)
+    start = random_text(rng, 500)
+    texts = [
+        start,
+        start[:200] + start[212:],
+        start[:300] + random_text(rng, 9) + start[300:],
+        evolved(rng, start, 0.01, 0),
+    ]
+    expected = ta.align_multiple(texts, **PLAIN)
+    own = anchored._Whole._by_centre
+    monkeypatch.setattr(
+        anchored._Whole, "_aligned", lambda self, piece, chosen, begins, sizes: own(self, piece, chosen, begins, sizes)
+    )
+    found = ta.align_multiple(texts, **PLAIN)
+    assert [row.replace("-", "") for row in found] == texts
+    assert min(shares(found, expected)) >= 0.99

@@ -1,0 +1,112 @@
+"""Certain pairs of two sequences, compared with their definition; and the stars that they make."""
+
+import numpy as np
+import pytest
+from oracles import certain as oracle
+
+import tropalign as ta
+from tropalign import _native
+from tropalign.msa.models import NUCLEOTIDE, PROTEIN
+from tropalign.msa.star import SLACK, Kinship, losses_of, star_of
+
+
+def relatives(rng: np.random.Generator, n: int, length: int, n_codes: int, n_changes: int) -> list[np.ndarray]:
+    """Return a sequence and changed copies of it, as codes."""
+    first = rng.integers(0, n_codes, length)
+    found = [first]
+    for _ in range(n - 1):
+        codes = list(first)
+        for _ in range(rng.integers(0, n_changes + 1)):
+            place, kind = int(rng.integers(0, len(codes))), rng.integers(0, 3)
+            if kind == 0:
+                codes[place] = rng.integers(0, n_codes)
+            elif kind == 1 and len(codes) > 1:
+                del codes[place]
+            else:
+                codes.insert(place, rng.integers(0, n_codes))
+        found.append(np.array(codes))
+    return found
+
+
+def certain(sequences, x, ys, most, losses, slack, n_threads=1):
+    """Call the native function."""
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in sequences])]).astype(np.int64)
+    tables = [np.ascontiguousarray(one, np.int32) for one in losses[:3]]
+    return _native.certain_pairs(
+        np.concatenate(sequences).astype(np.uint8), offsets, x, np.array(ys, np.int32), np.array(most, np.int32),
+        *tables, losses[3], slack, n_threads,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_are_certain_if_no_good_alignment_leaves_their_pairs(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        table = rng.integers(0, 12, (3, 3))
+        pair = (table + table.T) // 2
+        np.fill_diagonal(pair, rng.integers(0, 2))
+        end = rng.integers(0, 4, 3)
+        losses = oracle.Losses(
+            pair.tolist(), (end + rng.integers(0, 4, 3)).tolist(), end.tolist(), int(rng.integers(6))
+        )
+        slack = int(rng.integers(0, 8))
+        sequences = relatives(rng, 18, int(rng.integers(1, 13)), 3, 4)
+        ys = list(range(1, 18))
+        most = rng.integers(0, 60, 17)
+        loss, column, is_certain = certain(sequences, 0, ys, most, losses, slack, n_threads=2)
+        for k, y in enumerate(ys):
+            lowest, rows = oracle.certain_rows(sequences[0].tolist(), sequences[y].tolist(), losses, slack)
+            if lowest + slack > most[k]:
+                assert loss[k] == -1 and not is_certain[k].any() and (column[k] == -1).all()
+            else:
+                assert loss[k] == lowest
+                assert {int(i): int(column[k, i]) for i in np.flatnonzero(is_certain[k])} == rows
+
+
+def test_long_pairs_are_computed_in_blocks():
+    """The same with more rows than a block has: a second deletion far from the first one, and overhangs."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 4, 700)
+    y = np.concatenate([rng.integers(0, 4, 5), x[9:300], x[310:600], rng.integers(0, 4, 7), x[600:690]])
+    losses = losses_of(NUCLEOTIDE)[0]
+    loss, column, is_certain = certain([x, y], 0, [1], [10**6], losses, SLACK)
+    assert loss[0] > 0
+    for begin, end, shift in ((20, 290, -4), (320, 590, -14), (610, 680, -7)):
+        assert is_certain[0, begin:end].all()
+        assert (column[0, begin:end] == np.arange(begin, end) + shift).all()
+    assert not is_certain[0, 300:310].any() and (column[0, 302:308] == -1).all()
+    same = certain([x, y], 0, [1], loss + SLACK, losses, SLACK)  # the narrowest range
+    assert all((one == other).all() for one, other in zip((loss, column, is_certain), same, strict=True))
+    assert certain([x, y], 0, [1], loss + SLACK - 1, losses, SLACK)[0] == -1
+
+
+@pytest.mark.parametrize(("model", "letters"), [(NUCLEOTIDE, "ACGT"), (PROTEIN, "ACDEFGHIKLMNPQRSTVWY")])
+def test_certain_residues_have_high_posteriors(model, letters):
+    rng = np.random.default_rng(3)
+    texts = ["".join(letters[k] for k in one) for one in relatives(rng, 12, 200, len(letters), 16)]
+    batch = ta.SequenceBatch.from_strings(texts, alphabet=model.alphabet)
+    star = star_of(batch, 0, np.zeros(12), model, 1)
+    assert not star.is_given_up.any() and star.are_certain.mean() > 0.7
+    pairs = np.array([[0, k] for k in range(1, 12)], np.int32)
+    _, sizes, columns, values = _native.pair_posteriors(
+        batch.codes, batch.offsets, pairs, **model.arguments(), cutoff=0.01, keep=0.0, n_threads=1
+    )
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    for k in range(1, 12):
+        for i in np.flatnonzero(star.are_certain[k]):
+            here = rows == (k - 1) * 200 + i
+            assert values[here][columns[here] == star.columns[k, i]] > 0.9 * 32767
+
+
+def test_the_centre_is_no_stranger():
+    rng = np.random.default_rng(5)
+    family = ["".join("ACGT"[k] for k in one) for one in relatives(rng, 6, 900, 4, 20)]
+    stranger = "".join("ACGT"[k] for k in rng.integers(0, 4, 900))
+    batch = ta.SequenceBatch.from_strings([stranger, *family])
+    kinship = Kinship(batch)
+    assert kinship.centre and kinship.shared > 0.5
+    distances = kinship.distances()
+    assert distances[kinship.centre] == 0 and distances[0] > 0.3 > distances[1:].max()
+    star = star_of(batch, kinship.centre, distances, NUCLEOTIDE, 1)
+    assert star.is_given_up.tolist() == [True, *[False] * 6]
+    assert not star.are_certain[0].any()
