@@ -8,7 +8,7 @@ import pytest
 import tropalign as ta
 from tropalign.devices.registry import open_devices
 from tropalign.errors import TropalignWarning, quiet
-from tropalign.msa import anchored
+from tropalign.msa import anchored, family
 from tropalign.msa.models import NUCLEOTIDE
 from tropalign.msa.options import options_of
 from tropalign.msa.pipeline import FamilyInput, align_by_anchors
@@ -19,8 +19,8 @@ PLAIN = {"n_threads": 1, "device": "cpu"}
 
 @pytest.fixture(autouse=True)
 def _every_family_may_be_cut(monkeypatch):
-    monkeypatch.setattr(anchored, "LEAST_CELLS", 0)
-    monkeypatch.setattr(anchored, "LEAST_LENGTH", 0)
+    monkeypatch.setattr(family, "LEAST_CELLS", 0)
+    monkeypatch.setattr(family, "LEAST_LENGTH", 0)
 
 
 def random_text(rng: np.random.Generator, n: int, letters: str = "ACGT") -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import ResourceError, counted, listed, named, quiet, warn
-from tropalign.msa.family import copied, unique_sequences, with_copies
+from tropalign.msa.family import LEAST_MEMBERS, FamilyInput, copied, is_long, unique_sequences, with_copies
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship, Star, star_of
@@ -32,13 +32,9 @@ from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import StageProgress
-    from tropalign.msa.family_input import FamilyInput
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.multiple import MultipleAlignment
 
-#: Least members, cells of all pairs and mean length for which cuts are looked for; larger families are aligned by
-#: effort fast.
-LEAST_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_RESIDUES = 3, 2e9, 1000, 200_000_000
 #: Share of the k-mers of the centre that most members have at least (about 13 % of substitutions).
 LEAST_SHARED = 0.08
 #: Certain columns of a run; and residues of a run that are aligned with the piece beside it.
@@ -70,20 +66,7 @@ class Anchored(NamedTuple):
 
 def may_be_cut(job: FamilyInput) -> bool:
     """True if the family is long, similar and large enough that cuts at certain columns pay."""
-    batch, options = job.batch, job.options
-    lengths = batch.lengths.astype(float)
-    cells = (lengths.sum() ** 2 - (lengths**2).sum()) / 2
-    return (
-        not options.no_anchors
-        and job.tree is None
-        and job.model is None
-        and not job.n_homologs
-        and len(batch) >= LEAST_MEMBERS
-        and cells >= LEAST_CELLS
-        and lengths.mean() >= LEAST_LENGTH
-        and lengths.sum() <= MOST_RESIDUES
-        and Kinship(batch).shared >= LEAST_SHARED
-    )
+    return is_long(job) and Kinship(job.batch).shared >= LEAST_SHARED
 
 
 def align_anchored(

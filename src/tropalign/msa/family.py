@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,55 @@ from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.inputs import files_in
 from tropalign.sequences.reader import check_kinds, read_sequences
 
+if TYPE_CHECKING:
+    from tropalign.msa.models import PairModel
+    from tropalign.msa.options import MsaOptions
+
 #: Most residues of a sequence: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
 #: Memory and speed of posteriors of a long pair (one core, AVX2), and minutes that are shown as such.
 CELL_BYTES, CELLS_PER_SECOND, MOST_MINUTES = 0.57, 1.2e8, 120
+
+
+#: Least members, cells of all pairs and mean length, and most residues, for which cuts are looked for (anchored.py).
+LEAST_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_FAMILY_RESIDUES = 3, 2e9, 1000, 200_000_000
+
+
+@dataclass(frozen=True)
+class FamilyInput:
+    """A family, and how it is aligned.
+
+    `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
+    of parts in which the posteriors are computed. `n_homologs`: how many sequences at the end are homologs of the
+    family, which help to align it; `keeps_homologs` keeps them as rows of the result. `is_calibrated`: the confidence
+    is that of aligned pieces, which is calibrated already.
+    """
+
+    batch: SequenceBatch
+    options: MsaOptions
+    tree: GuideTree | None = None
+    order: str = "input"
+    wants_confidence: bool = True
+    model: PairModel | None = None
+    n_shards: int = 1
+    n_homologs: int = 0
+    keeps_homologs: bool = False
+    is_calibrated: bool = False
+
+
+def is_long(job: FamilyInput) -> bool:
+    """True if the family is so long and large that cuts at certain columns pay, if it is similar, too."""
+    lengths = job.batch.lengths.astype(float)
+    return bool(
+        not job.options.no_anchors
+        and job.tree is None
+        and job.model is None
+        and not job.n_homologs
+        and len(lengths) >= LEAST_MEMBERS
+        and (lengths.sum() ** 2 - (lengths**2).sum()) / 2 >= LEAST_CELLS
+        and lengths.mean() >= LEAST_LENGTH
+        and lengths.sum() <= MOST_FAMILY_RESIDUES
+    )
 
 
 def read_family(

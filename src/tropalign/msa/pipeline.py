@@ -21,8 +21,8 @@ from tropalign.errors import UsageError, named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
-from tropalign.msa.family import foreign_members, tell_of_foreign
-from tropalign.msa.family_input import FamilyInput as FamilyInput
+from tropalign.msa.family import FamilyInput as FamilyInput
+from tropalign.msa.family import foreign_members, is_long, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
@@ -99,6 +99,8 @@ def align_by_anchors(
     progress: StageProgress | None = None,
 ) -> MultipleAlignment | None:
     """Align a family of long, similar sequences piece by piece; None if it is no such family (anchored.py)."""
+    if not is_long(job):
+        return None
     from tropalign.msa.anchored import align_anchored, may_be_cut, tell_of_alone
 
     if not may_be_cut(job):

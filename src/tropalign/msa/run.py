@@ -26,11 +26,10 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
-from tropalign.msa.anchored import may_be_cut
+from tropalign.msa.family import is_long
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
-from tropalign.msa.star import Kinship, star_of
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
 from tropalign.ragged import offsets_of
 from tropalign.resources.numbers import environment_number
@@ -50,7 +49,7 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
 
     If even two sequences take longer than the sample may, their beginnings are aligned.
     """
-    if may_be_cut(job):
+    if is_long(job) and _may_be_cut(job):
         return _seconds_by_anchors(job, devices, n_threads, memory_bytes)
     rate = FIRST_WORK / SAMPLE_SECONDS
     for _ in range(2):  # the first one warms up and sets the size of the second
@@ -75,6 +74,12 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
     return work_cells(job.batch.lengths, job.options) / rate
 
 
+def _may_be_cut(job: pipeline.FamilyInput) -> bool:
+    from tropalign.msa.anchored import may_be_cut
+
+    return may_be_cut(job)
+
+
 #: Members and residues of a sample that is cut at anchors; how much longer the pieces of many members take.
 ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 12, 4000, 2.0
 
@@ -86,6 +91,8 @@ def _seconds_by_anchors(
 
     The alignments with the centre are scaled by residues, the pieces by length.
     """
+    from tropalign.msa.star import Kinship, star_of
+
     n = min(len(job.batch), ANCHORED_MEMBERS)
     some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
     sample = replace(job, batch=beginnings(some, ANCHORED_RESIDUES), tree=None)
