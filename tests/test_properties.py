@@ -15,7 +15,7 @@ from tropalign.properties import cached, cached_per_object, cached_property
 SOURCE = Path(tropalign.__file__).parent
 #: Modules with caches of bounded size: their values are numbers, texts or splines, which nothing compares by identity.
 BOUNDED = {
-    "resources/limits.py", "scoring/names.py", "pairwise/hsps.py", "serve/web/views.py",
+    "guesses.py", "resources/limits.py", "scoring/names.py", "pairwise/hsps.py", "serve/web/views.py",
 }  # fmt: skip
 
 

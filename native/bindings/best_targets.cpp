@@ -24,11 +24,10 @@ class OwnPositions {
   public:
     OwnPositions(const Array<int32_t, 2> &given, const OwnBatch &queries, const Scoring &scoring)
         : steps_(given.size()), scores_{given.data(), steps_.data(), queries.sequences().codes} {
-        const bool is_local = scoring.mode == Mode::local;
+        const int32_t shift = scoring.step[0] - scoring.matrix[0];  // of terms against scores
         for (size_t k = 0; k < given.size(); ++k) {
             const int32_t score = k % kLetters == kPadCode ? scoring.lowest : given.data()[k];
-            steps_[k] =
-                static_cast<int8_t>(is_local ? score : std::max(score + 2 * scoring.extend, -2 * scoring.open - 1));
+            steps_[k] = static_cast<int8_t>(std::max(score + shift, scoring.never));
         }
     }
     const PositionScores *get() const { return &scores_; }

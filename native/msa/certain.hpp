@@ -10,8 +10,9 @@
 // L + slack pair x_i with the same residue of y.
 //
 // Let G(i, j) be the lowest loss of the rest behind corner (i, j), H(i, j) that of the part before it. A pair (i, j) is
-// in an alignment of loss <= L + slack if and only if H(i-1, j-1) + pair + G(i, j) <= L + slack, and likewise for the
-// gaps of row i. Losses only grow along an alignment, so that cells with G > L + slack are never needed:
+// in an alignment of loss <= L + slack if and only if H(i-1, j-1) + pair + G(i, j) <= L + slack; the
+// gaps of row i have the same condition. Losses only grow along an alignment, so that cells with G > L + slack are
+// never needed:
 //
 //     1. G from the last row to the first, in the range of diagonals where G <= most; every 2^b-th row is kept
 //     2. H from the first row to the last, where H + G <= L + slack + open; G is computed again block by block,

@@ -64,8 +64,8 @@ class ScoreGroups {
     void choose_least();
     void mark_done();
 
-    /// Return the pairs of a row with the `lanes_` columns from `column` on, kNoPair where there is none; `memory` has
-    /// room for them.
+    /// Return the pairs of a row with the `lanes_` columns from `column` on, kNoPair for cells without a pair; `memory`
+    /// has room for them.
     const uint32_t *pairs_of(int64_t row, int64_t column, uint32_t *memory) const {
         if (runs_.empty()) return pair_.data() + row * width_ + column;
         const PairRun run = runs_[row];

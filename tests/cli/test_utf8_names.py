@@ -46,7 +46,7 @@ OUTPUTS = [
     ("paths g.tsv --from @list.txt", "-o", "paths"),
 ]
 #: Of a verb, formats that it does not write, or only of nucleotides.
-NOT_OF = {("pairs", "bam"), ("scan", "stockholm")}
+NOT_OF = {("pairs", "bam"), ("scan", "stockholm"), ("msa", "vcf")}
 CASES = [
     (words, option, name)
     for words, option, kind in OUTPUTS

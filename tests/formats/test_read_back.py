@@ -78,7 +78,7 @@ def written(kind, name, result, context):
 
 def test_every_format_is_read_or_known_to_have_no_reader():
     """A format of alignments that is new is added above, or to those that have no reader."""
-    no_reader = {"html", "svg", "png"}
+    no_reader = {"html", "svg", "png", "vcf"}
     assert {*ALIGNED, *READ_ELSEWHERE["aligned"], *no_reader} == set(format_names("aligned"))
     for kind, names in READ_ELSEWHERE.items():
         assert names <= set(format_names(kind))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: Share of the k-mers of the centre that most members have at least (about 13 % of substitutions).
 LEAST_SHARED = 0.08
-#: Certain columns of a run; and residues of a run that are aligned with the piece beside it.
+#: Certain columns of a run; and residues of a run that are aligned with the adjacent piece.
 LEAST_RUN, FLANK = 8, 40
 #: Share of the centre's residues that are certain for a member, or it is aligned to the centre alone.
 LEAST_CERTAIN = 0.5

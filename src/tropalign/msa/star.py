@@ -74,7 +74,7 @@ def _losses(scores: NDArray[np.float64], first: float, further: float, unknown: 
     halves = np.rint(scores * (UNITS / 2)).astype(np.int32)
     halves[unknown] = halves[:, unknown] = 0
     best = np.maximum(halves.max(1), 0).astype(np.int32)
-    pair = np.minimum(best[:, None] + best - 2 * halves, MOST_NUMBER)  # `*` beside another letter has more
+    pair = np.minimum(best[:, None] + best - 2 * halves, MOST_NUMBER)  # `*` with another letter has more
     pair[unknown] = pair[:, unknown] = 0
     gap = (best + round(-further * UNITS)).astype(np.int32)
     return Losses(np.ascontiguousarray(pair), gap, best, max(0, round((further - first) * UNITS)))
