@@ -144,6 +144,18 @@ def test_random_scores(most):
         assert tables(matrix, targets, gap=tropalign.Gap(4, 1), report=report).score.tolist() == expected
 
 
+def test_matrices_are_no_sequences():
+    matrix, sequences = PositionMatrix(np.eye(3, 20, dtype=int) * 5, name="m"), {"s": "MKVLAW"}
+    for given in ({"a": matrix}, iter([matrix]), [("x", matrix)], [tropalign.NUCLEOTIDE]):
+        with pytest.raises(tropalign.errors.InputError, match=r"type (PositionMatrix|Alphabet) is not a sequence"):
+            list(tropalign.align_all(given, sequences))
+    with pytest.raises(tropalign.errors.InputError, match="is not a sequence"):
+        tropalign.cluster([matrix, matrix])
+    with pytest.raises(tropalign.errors.UsageError, match="position matrices have no second track"):
+        tropalign.align(matrix, "MKVL", track_weight=2)
+    assert tropalign.align(matrix, "AX").score == 5  # which alone looks like nucleotides
+
+
 def test_strands():
     rng = np.random.default_rng(8)
     scores = rng.integers(-6, 9, (12, 4))

@@ -255,6 +255,7 @@ MISTAKES = [
         InputError,
         "record 'b': 'x' at position 5 is not a letter of the track alphabet",
     ),
+    ({"track": 5}, UsageError, "track 5 is not a set of strings: give one per sequence"),
     ({"track": ["ddvvls"]}, InputError, "track has 1 string for 2 sequences: give one for each"),
     ({"track": [("a", "ddvvls"), "ddvls"]}, InputError, "some strings of track have names and others do not"),
     ({"track": [("a", "ddvvls"), ("a", "ddvvls")]}, InputError, "two sequences have the same name"),

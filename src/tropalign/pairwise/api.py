@@ -260,8 +260,8 @@ def _align_positions(call: AllArguments, queries: PositionBatch | None) -> Itera
     """Align position matrices with sequences; `queries` is None if the targets are the matrices."""
     if call.matrix is not None:
         raise UsageError("position matrices have scores of their own: omit matrix")
-    if call.track is not None or call.track_matrix is not None:
-        raise UsageError("position matrices have no second track: omit track and track_matrix")
+    if call.track is not None or call.track_matrix is not None or call.track_weight != 1:
+        raise UsageError("position matrices have no second track: omit track, track_matrix and track_weight")
     if call.translate is not None:
         raise UsageError("translate does not support position matrices: translate the sequences before")
     targets = positions_of(call.targets)
@@ -347,7 +347,7 @@ def align(
     if isinstance(query, PositionMatrix) or isinstance(target, PositionMatrix):
         how: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
         how |= {"mode": mode, "report": report, "strand": strand, "alphabet": alphabet, "n_threads": 1}
-        how |= {"track": track, "track_matrix": track_matrix}
+        how |= {"track": track, "track_matrix": track_matrix, "track_weight": track_weight}
         return next(align_all(_alone(query, "query"), _alone(target, "target"), **how)).row(0)
     (query_name, query_text), (target_name, target_text) = letters_of(query, "query"), letters_of(target, "target")
     names = [query_name or "query", target_name or "target"]

@@ -52,7 +52,12 @@ def stand_in_matrix(alphabet: Alphabet) -> SubstitutionMatrix:
 def sequences_for(matrices: PositionBatch, given: Any, alphabet: AlphabetLike | None = None) -> SequenceBatch:
     """Return the sequences of the other side, in the alphabet of the matrices. Raises InputError for another one."""
     own = matrices.alphabet
-    batch = batch_of(given, alphabet if own.judged else own)
+    try:
+        batch = batch_of(given, alphabet if own.judged else own)
+    except InputError:
+        if alphabet is not None:
+            raise
+        batch = batch_of(given, own)  # short ones alone may look like another kind
     return of_alphabet(matrices, read_as(own, batch) if alphabet is None and batch.alphabet.judged else batch)
 
 

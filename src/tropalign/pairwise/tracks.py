@@ -68,11 +68,15 @@ def track_matrix(source: MatrixLike) -> SubstitutionMatrix:
 
 
 def with_tracks(
-    batches: tuple[SequenceBatch, SequenceBatch | None], track: Any, matrix: MatrixLike | None, weight: float
+    batches: tuple[SequenceBatch, SequenceBatch | None],
+    track: Any,
+    matrix: MatrixLike | None,
+    weight: float,
+    **reading: Any,
 ) -> tuple[tuple[SequenceBatch, SequenceBatch | None], SubstitutionMatrix | None]:
     """Return the sequences with their tracks, and the matrix of these; the matrix is None if nothing is to be added.
 
-    `track` is a set for one batch, and two sets for two.
+    `track` is a set for one batch, and two sets for two; `reading` as in `with_track`.
     """
     if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight <= MOST_WEIGHT:
         raise UsageError(f"{named('track_weight')} {weight!r} is not a number from 0 to {MOST_WEIGHT}")
@@ -91,22 +95,26 @@ def with_tracks(
         sides = list(track)
     else:
         raise UsageError(f"{named('track')} must be two sets, of the queries and of the targets")
-    made = [with_track(batch, side, scores) for batch, side in zip((queries, targets), sides, strict=False) if batch]
+    given_sides = zip((queries, targets), sides, strict=False)
+    made = [with_track(batch, side, scores, **reading) for batch, side in given_sides if batch]
     return (made[0], None if targets is None else made[1]), scores if weight > 0 else None
 
 
-def with_track(batch: SequenceBatch, track: Any, matrix: SubstitutionMatrix) -> SequenceBatch:
+def with_track(batch: SequenceBatch, track: Any, matrix: SubstitutionMatrix, **reading: Any) -> SequenceBatch:
     """Attach a track: a string for each sequence, of the same name or, without names, at the same position.
 
-    Raises InputError if a sequence has no string, or a string no sequence, or their lengths differ.
+    `reading` are options of `read_sequences` for a track in files. Raises InputError if a sequence has no string, or a
+    string no sequence, or their lengths differ.
     """
     file = None
     if files := files_in(track):
-        strings = read_sequences(files, alphabet=matrix.alphabet, duplicate_names="keep")
+        strings = read_sequences(files, alphabet=matrix.alphabet, duplicate_names="keep", **reading)
         file = ", ".join(map(file_name, files))
         places = _places(batch, strings.names, file)
+    elif not isinstance(track, Iterable):
+        raise UsageError(f"{named('track')} {shown(repr(track)[:60])} is not a set of strings: give one per sequence")
     else:
-        found = list(named_texts(track)) if isinstance(track, Iterable) else []
+        found = list(named_texts(track))
         own = [name for name, _ in found if name is not None]
         if own and len(own) < len(found):
             raise InputError(f"some strings of {named('track')} have names and others do not: name all or none")

@@ -96,7 +96,7 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
         return None, str(value)
     if isinstance(value, bytes | bytearray):
         return None, value.decode("latin-1")
-    if hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
+    if hasattr(type(value), "codes") and hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
         return str(value.name), letters_of(value.letters, record)[1]
     if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
         return str(value.id), letters_of(value.seq, record)[1]

@@ -221,8 +221,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
 
     @property
-    def _is_by_file(self) -> bool:
-        return self.counts is None and super()._is_by_file
+    def is_by_file(self) -> bool:
+        return self.counts is None and super().is_by_file
 
     def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
         """Return the maker of the table of clusters: from the reads of ``--counts``, else from names."""
@@ -261,8 +261,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             [*self.queries, self.matrix, self.counts, self.to, *(self.track or []), self.track_matrix],
             holds=True,
         )
-        batch = self.reads()
-        batch, _, track_matrix = self.tracked(batch)
+        batch, track_matrix = self._tracked_reads()
         uniques = dereplicated(batch, self.strand, Limits(self.min_size or 1)) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         reads, n_given = batch, 0
@@ -346,6 +345,19 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         n_pairs, n_cells, seconds = foretold(batch, chosen, devices, self.threads, memory_bytes)
         what = (n_pairs, f"alignments of {len(batch) - chosen.n_given:,} sequences")
         print_forecast(n_cells, what, seconds, forecast_device(devices, self), None, allowed)
+
+    def _tracked_reads(self) -> tuple[SequenceBatch, SubstitutionMatrix | None]:
+        """Read the sequences with their second track, whose files are those of the sequences' files, in order."""
+        if self.track is None or not self.is_by_file:
+            batch, _, scores = self.tracked(self.reads())
+            return batch, scores
+        if len(self.track) != len(self.queries):
+            self.refuse(f"--track needs a file for each file of sequences, in their order: name {len(self.queries)}")
+        found: list[tuple[SequenceBatch, SubstitutionMatrix | None]] = []
+        for path, track in zip(self.queries, self.track, strict=True):
+            batch, _, scores = self.tracked(self.batch(path), files=[track])
+            found.append((batch, scores))
+        return self.pooled(batch for batch, _ in found), found[0][1]
 
     def _chosen(
         self, alphabet: Alphabet, n_given: int = 0, track_matrix: SubstitutionMatrix | None = None

@@ -16,7 +16,7 @@ from tropalign.pairwise.options import (
     ModeOption,
     PairOptions,
 )
-from tropalign.verbs.command import Served
+from tropalign.verbs.command import Served, naming
 from tropalign.verbs.runs import SEQUENCE_FILES, checked_progress, devices_of, run_or_forecast
 from tropalign.verbs.sequence_options import ModesOptions
 
@@ -152,7 +152,8 @@ class PairsCommand(PairsOutput):
             from tropalign.scoring.position_matrix import PositionBatch
             from tropalign.sequences.reader import read_as
 
-            matrices = PositionBatch.of(read_position_matrices(self.queries, self.pssm))
+            with naming(file_name(self.queries)):
+                matrices = PositionBatch.of(read_position_matrices(self.queries, self.pssm))
             with without_kind_warnings():
                 database = read_as(matrices.alphabet, self._database(self.targets, format_name, allowed))
             return matrices, of_alphabet(matrices, database, file_name(self.targets))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -362,15 +362,19 @@ class TrackCommand(AlignmentOptions, TrackOptions):
         return self.track is not None and self.track_weight > 0
 
     def tracked(
-        self, queries: SequenceBatch, targets: SequenceBatch | None = None
+        self, queries: SequenceBatch, targets: SequenceBatch | None = None, files: list[str] | None = None
     ) -> tuple[SequenceBatch, SequenceBatch | None, SubstitutionMatrix | None]:
-        """Return the sequences with their second track, and its matrix; None if nothing is to be added."""
+        """Return the sequences with their second track, from --track or `files`, and its matrix.
+
+        The matrix is None if nothing is to be added.
+        """
         from tropalign.pairwise.tracks import with_tracks
 
-        track: Any = self.track
+        track: Any = self.track if files is None else files
         if track is not None and targets is not None:
             track = track[:1], track[1:]
-        both, scores = with_tracks((queries, targets), track, self.track_matrix, self.track_weight)
+        reading = {"skip_empty": self.skip_empty, "gaps": self.gaps}
+        both, scores = with_tracks((queries, targets), track, self.track_matrix, self.track_weight, **reading)
         return *both, scores
 
 
@@ -460,7 +464,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
     )
 
     @property
-    def _is_by_file(self) -> bool:
+    def is_by_file(self) -> bool:
         """True if each file is a sample."""
         if self.sample_delimiter is not None or self.sample_regex is not None:
             return False
@@ -471,7 +475,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
         super().check()
         if self.is_given("samples=label|vsearch|underscore") and self.otu_table is None:  # `file` also names reads
             self.refuse("--samples needs --otu-table: add it, or leave --samples out")
-        if self._is_by_file and "-" in self.queries:
+        if self.is_by_file and "-" in self.queries:
             self.refuse("standard input has no file name to use as a sample: write --samples label, or name a file")
         if self.otu_table is not None:
             self._teller()
@@ -485,12 +489,15 @@ class SampleCommand(SequenceCommand, SampleOptions):
 
     def reads(self, wants_qualities: bool = False) -> SequenceBatch:
         """Read the sequences of all files, with the names of their samples if these follow from the files."""
+        if self.is_by_file:
+            return self.pooled(self.batch(path, wants_qualities) for path in self.queries)
+        return self.batch(self.queries, wants_qualities)
+
+    def pooled(self, batches: Iterable[SequenceBatch]) -> SequenceBatch:
+        """Return the sequences of all files together, with the names of their samples."""
         from tropalign.sequences.annotations import pooled
 
-        if self._is_by_file:
-            batches = (self.batch(path, wants_qualities) for path in self.queries)
-            return pooled(batches, self.queries, self.samples is None)
-        return self.batch(self.queries, wants_qualities)
+        return pooled(batches, self.queries, self.samples is None)
 
     def _teller(self) -> Teller:
         """Make the function that finds the sample in a read's name. Raises UsageError if that is impossible."""
@@ -525,7 +532,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
 
         _, first, counts = np.unique(reads.sample, return_index=True, return_counts=True)
         n = len(reads.samples)
-        added = {sample_of_file(path) for path in self.queries} if self._is_by_file else ()  # to names, by `pooled`
+        added = {sample_of_file(path) for path in self.queries} if self.is_by_file else ()  # to names, by `pooled`
         some = []
         for sample, at, count in zip(reads.samples[:SHOWN_SAMPLES], first.tolist(), counts.tolist(), strict=False):
             name = names[at].removesuffix(f";sample={sample}") if sample in added else names[at]
