@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -34,6 +35,129 @@ ALPHABET= ACDEFGHIKLMNPQRSTVWY
 MOTIF m1
 letter-probability matrix: alength= 20 w= 1 nsites= 5
 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05 0.05
+"""
+#: The form of the text output of meme: other tables, and lines that begin with MOTIF or ALPHABET in each section.
+FULL_MEME = """\
+********************************************************************************
+MEME - Motif discovery tool
+********************************************************************************
+MEME version 5.5.5 (Release date: Thu Sep 14 08:48:04 2023 +1000)
+
+For further information on how to interpret these results please access https://meme-suite.org/meme.
+********************************************************************************
+
+
+********************************************************************************
+TRAINING SET
+********************************************************************************
+PRIMARY SEQUENCES= sites.fa
+CONTROL SEQUENCES= --none--
+ALPHABET= ACGT
+Sequence name            Weight Length  Sequence name            Weight Length
+-------------            ------ ------  -------------            ------ ------
+one                      1.0000     20  two                      1.0000     20
+********************************************************************************
+
+********************************************************************************
+COMMAND LINE SUMMARY
+********************************************************************************
+command: meme sites.fa -text -dna -nmotifs 2
+
+model:  mod=         zoops    nmotifs=         2    evt=           inf
+nsites: minsites=        2    maxsites=        4    wnsites=       0.8
+Letter frequencies in dataset:
+A 0.25 C 0.25 G 0.25 T 0.25
+Background letter frequencies (from file dataset with add-one prior applied):
+A 0.3 C 0.2
+G 0.2 T 0.3
+Background model order: 0
+********************************************************************************
+
+
+********************************************************************************
+MOTIF TA MEME-1	width =   2  sites =   4  llr = 9  E-value = 1.2e-009
+********************************************************************************
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 Description
+--------------------------------------------------------------------------------
+Simplified        A  :a
+pos.-specific     C  ::
+probability       G  ::
+matrix            T  a:
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 sites sorted by position p-value
+--------------------------------------------------------------------------------
+Sequence name             Start   P-value      Site
+-------------             ----- ---------      --
+one                           3  1.01e-03 GG TA CCGG
+two                           5  1.01e-03 CCGG TA GG
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 block diagrams
+--------------------------------------------------------------------------------
+SEQUENCE NAME            POSITION P-VALUE  MOTIF DIAGRAM
+-------------            ----------------  -------------
+one                                 0.001  2_[+1]_16
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 in BLOCKS format
+--------------------------------------------------------------------------------
+BL   MOTIF TA width=2 seqs=2
+one                      (    3) TA  1
+//
+
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 position-specific scoring matrix
+--------------------------------------------------------------------------------
+log-odds matrix: alength= 4 w= 2 n= 38 bayes= 4.2 E= 1.2e-009
+  -865   -865   -865    174
+   174   -865   -865   -865
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 position-specific probability matrix
+--------------------------------------------------------------------------------
+letter-probability matrix: alength= 4 w= 2 nsites= 4 E= 1.2e-009
+ 0.000000  0.000000  0.000000  1.000000
+ 1.000000  0.000000  0.000000  0.000000
+--------------------------------------------------------------------------------
+
+--------------------------------------------------------------------------------
+	Motif TA MEME-1 regular expression
+--------------------------------------------------------------------------------
+TA
+--------------------------------------------------------------------------------
+
+Time  0.39 secs.
+
+********************************************************************************
+
+
+********************************************************************************
+MOTIF  2 MEME	width =   1  sites =   2  llr = 1  E-value = 9.0e+001
+********************************************************************************
+letter-probability matrix: alength= 4 w= 1 nsites= 2 E= 9.0e+001
+ 0.500000  0.000000  0.500000  0.000000
+--------------------------------------------------------------------------------
+
+********************************************************************************
+SUMMARY OF MOTIFS
+********************************************************************************
+	Combined block diagrams: non-overlapping sites with p-value < 0.0001
+--------------------------------------------------------------------------------
+SEQUENCE NAME            COMBINED P-VALUE  MOTIF DIAGRAM
+-------------            ----------------  -------------
+one                              1.00e-03  2_[+1(1.01e-03)]_16
+--------------------------------------------------------------------------------
+********************************************************************************
+Stopped because requested number of motifs (2) found.
+********************************************************************************
 """
 JASPAR = ">MA0001.1 AGL3\nA [ 0 3 79]\nC [94 75 4]\nG [ 1 0 3]\nT [ 2 19 11]\n>MA2 X\nA [1]\nC [1]\nG [1]\nT [1]\n"
 TRANSFAC = """AC  M1
@@ -83,6 +207,34 @@ def test_files(tmp_path):
     assert pssm.scores[1].tolist()[:4] == [-1, 2, 0, -1]
 
 
+def test_full_meme(tmp_path):
+    first, second = read(tmp_path, "meme", FULL_MEME)
+    assert (first.name, first.consensus, second.name, len(second)) == ("TA", "TA", "2", 1)
+    background = np.array([0.3, 0.2, 0.2, 0.3])
+    counts = np.array([[0, 0, 0, 4.0], [4, 0, 0, 0]])
+    assert first.scores.tolist() == np.rint(4 * np.log2((counts + background) / 5 / background)).tolist()
+
+
+def test_records_of_counts(tmp_path):
+    # Rows without letters, in another order, and lines with spaces are the same matrix.
+    plain = ">MA2 X\n1 2\n3 4\n5 6\n7 8\n"
+    shuffled = "> MA2\n T [7 8 ]\n\nC[ 3 4]\nG [5 6]\r\nA [1 2]"
+    assert read(tmp_path, "jaspar", plain) == read(tmp_path, "jaspar", shuffled)
+    # Records of a version have no matrix; a record without AC and ID has a number; rows may begin with 00.
+    version, record = "VV  1.0\nXX\n//\n", "P0 A C G T\n00 1 3 5 7\n01 2 4 6 8 N\n//\n"
+    first, second = read(tmp_path, "transfac", version + "ID MA2\n" + record + version + "XX\n" + record)
+    assert [first] == read(tmp_path, "jaspar", plain)
+    assert (second.name, second.scores.tolist()) == ("matrix_2", first.scores.tolist())
+
+
+def test_numbers_of_numpy():
+    counts = [[8, 0, 0, 0]]
+    for scale in (np.float32(2), np.int64(2), Fraction(2)):
+        assert PositionMatrix.from_counts(counts, scale=scale) == PositionMatrix.from_counts(counts, scale=2)
+    made = PositionMatrix.from_counts(counts, pseudocount=np.float32(1), background=np.ones(4, np.float32))
+    assert made == PositionMatrix.from_counts(counts)
+
+
 def test_other_letters():
     matrix = PositionMatrix([[4, -3, -2, -8]])
     code = tropalign.NUCLEOTIDE.code
@@ -101,7 +253,7 @@ def test_other_letters():
 def test_copies():
     matrix = PositionMatrix([[4, -3, -2, -8]], name="m", consensus="R")
     for made in (pickle.loads(pickle.dumps(matrix)), copy.deepcopy(matrix)):
-        assert repr(made) == repr(matrix) == "<PositionMatrix m: 1 positions, nucleotide>"
+        assert repr(made) == repr(matrix) == "<PositionMatrix m: 1 position, nucleotide>"
         assert made.scores.tolist() == matrix.scores.tolist()
         assert made.consensus == "R"
         assert made == matrix
@@ -114,6 +266,7 @@ def test_copies():
     )
 
 
+BACKGROUND = "background is not an array of numbers: give a frequency per column"
 BAD = [
     (
         lambda: PositionMatrix([]),
@@ -199,6 +352,37 @@ BAD = [
         lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], scale=0),
         "record 'matrix': the scale 0 is not a number above 0 and up to 1000",
     ),
+    (
+        lambda: PositionMatrix.from_counts([[1e308, 1e308, 0, 0]]),
+        "record 'matrix': the score in row 0, column 0 (from 0) would be -inf, beyond 1000000: use counts, a "
+        "background and a pseudocount of similar magnitude",
+    ),
+    (
+        lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background=[1e308] * 4),
+        "record 'matrix': the score in row 0, column 0 (from 0) would be inf, beyond 1000000: use counts, a "
+        "background and a pseudocount of similar magnitude",
+    ),
+    (
+        lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background=[1e-320, 1, 1, 1]),
+        "record 'matrix': the score in row 0, column 0 (from 0) would be inf, beyond 1000000: use counts, a "
+        "background and a pseudocount of similar magnitude",
+    ),
+    (
+        lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], pseudocount=1e-323),
+        "record 'matrix': the score in row 0, column 1 (from 0) would be -inf, beyond 1000000: use counts, a "
+        "background and a pseudocount of similar magnitude",
+    ),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background="abcd"), BACKGROUND),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background=["1"] * 4), BACKGROUND),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background=[[1, 1], [1]]), BACKGROUND),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], background={}), BACKGROUND),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], pseudocount=None), "pseudocount None is not a number"),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], pseudocount="1"), "pseudocount '1' is not a number"),
+    (
+        lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], pseudocount=np.ones(4)),
+        "pseudocount array([1., 1., 1., 1.]) is not a number",
+    ),
+    (lambda: PositionMatrix.from_counts([[1, 0, 0, 0]], pseudocount=np.nan), "pseudocount nan is not a number"),
 ]
 
 
@@ -207,7 +391,8 @@ def test_bad_matrices(call, text):
     if text is None:
         call()
         return
-    with pytest.raises(tropalign.InputError) as raised:
+    is_usage = text.startswith(("background", "pseudocount"))
+    with pytest.raises(tropalign.errors.UsageError if is_usage else tropalign.InputError) as raised:
         call()
     assert str(raised.value) == text
 
@@ -229,8 +414,59 @@ BAD_FILES = [
     ("meme", MEME.replace("C 0.2", ""), "line 7: the background must have a frequency per letter of the alphabet"),
     ("meme", MEME.replace("MOTIF TATA", "MOTIF"), "line 10: a motif must have a name"),
     ("meme", MEME.replace("MOTIF TATA", ""), "line 11: the matrix has no MOTIF line with a name before it: add it"),
-    ("meme", MEME.replace("w= 2", "w= x"), "line 11: w= and nsites= must be numbers"),
-    ("meme", MEME.replace("w= 2", "w= 3"), "line 14, record 'TATA': the matrix has 2 rows, but w= 3: complete it"),
+    ("meme", MEME.replace("w= 2", "w= x"), "line 11: alength=, w= and nsites= must be numbers"),
+    ("meme", MEME.replace("w= 2", "w= 3"), "line 11, record 'TATA': the matrix has 2 rows, but w= 3: complete it"),
+    (
+        "meme",
+        MEME.replace("w= 2", "w= 3").replace(" 1.0 0.0 0.0 0.0\n", ""),
+        "line 11, record 'TATA': the matrix has 1 row, but w= 3: complete it",
+    ),
+    (
+        "meme",
+        MEME.replace("w= 2", "w= 1"),
+        "line 13, record 'TATA': this row follows the last one of the matrix: correct w=, or remove the row",
+    ),
+    (
+        "meme",
+        MEME.replace("w= 1", "") + "\n0.5 0.5 0 0\n",
+        "line 19, record 'box2': this row follows the last one of the matrix: correct w=, or remove the row",
+    ),
+    (
+        "meme",
+        MEME.replace("w= 2", "w= 0"),
+        "line 11, record 'TATA': w= 0, but a matrix has at least 1 row: correct it",
+    ),
+    (
+        "meme",
+        MEME.replace("alength= 4 w= 2", "alength= 20 w= 2"),
+        "line 11, record 'TATA': alength= 20, but the alphabet has 4 letters: correct it",
+    ),
+    (
+        "meme",
+        MEME.replace("nsites= 10", "nsites= -5"),
+        "line 11, record 'TATA': nsites= -5 is not a number of at least 0: correct it",
+    ),
+    (
+        "meme",
+        MEME.replace("nsites= 10", "nsites= nan"),
+        "line 11, record 'TATA': nsites= nan is not a number of at least 0: correct it",
+    ),
+    (
+        "meme",
+        MEME.replace("MOTIF TATA", "MOTIF empty\nMOTIF TATA"),
+        "line 10, record 'empty': the motif has no letter-probability matrix: add it, or remove the motif",
+    ),
+    (
+        "meme",
+        MEME + "\nMOTIF last",
+        "line 19, record 'last': the motif has no letter-probability matrix: add it, or remove the motif",
+    ),
+    ("meme", MEME.replace("C 0.2", "C"), "line 7: the background must have a frequency per letter of the alphabet"),
+    (
+        "meme",
+        FULL_MEME.replace("G 0.2 T 0.3", "G 0.2 T x"),
+        "line 30: the background must have a frequency per letter of the alphabet",
+    ),
     ("meme", MEME.replace(" 1.0 0.0 0.0 0.0", " 1.0 0.0 x 0.0"), "line 13: a row of the matrix must have 4 numbers"),
     (
         "meme",
@@ -240,9 +476,67 @@ BAD_FILES = [
     (
         "jaspar",
         JASPAR.replace("94 75 4", "94 75"),
-        "the file is not valid JASPAR (data has inconsistent lengths): correct it, or convert it again",
+        "line 3: a row of the matrix must have 3 numbers",
     ),
-    ("transfac", TRANSFAC.replace("      0      S", ""), None),
+    (
+        "jaspar",
+        JASPAR.replace("\nT [1]", ""),
+        "line 6, record 'MA2': the matrix has 3 rows, not one for each of A, C, G and T: correct it",
+    ),
+    (
+        "jaspar",
+        JASPAR.replace(">MA2 X\n", ""),
+        "line 1, record 'MA0001.1': the matrix has 8 rows, not one for each of A, C, G and T: correct it",
+    ),
+    (
+        "jaspar",
+        JASPAR.replace("\nT [1]", "\nG [1]"),
+        "line 6, record 'MA2': the rows must be A [numbers] and the same for C, G and T, or four rows of numbers alone",
+    ),
+    ("jaspar", JASPAR.replace(">MA2 X", ">"), "line 6: a matrix must have a name: write it after >"),
+    ("transfac", TRANSFAC.replace("      0      S", ""), "line 5: a row of the matrix must have 4 numbers"),
+    ("transfac", TRANSFAC.replace("0      S", "0   0  S"), "line 5: a row of the matrix must have 4 numbers"),
+    ("transfac", TRANSFAC.replace("0      S", "0   0"), "line 5: a row of the matrix must have 4 numbers"),
+    (
+        "transfac",
+        TRANSFAC + "AC  M2\nID x\n//\n",
+        "line 9, record 'M2': the record has no matrix: add the line P0 and its rows, or remove the record",
+    ),
+    (
+        "transfac",
+        "AC  M2\nP0 A C G T\n//\n",
+        "line 1, record 'M2': the record has no matrix: add the line P0 and its rows, or remove the record",
+    ),
+    (
+        "transfac",
+        TRANSFAC + TRANSFAC.replace("M1", "M2").removesuffix("//\n"),
+        "line 9, record 'M2': the record does not end with //: complete it, or add the line",
+    ),
+    (
+        "transfac",
+        TRANSFAC + "AC  M2",
+        "line 9, record 'M2': the record does not end with //: complete it, or add the line",
+    ),
+    (
+        "transfac",
+        TRANSFAC.replace("//\n", "P0 A C G T\n"),
+        "line 8, record 'M1': the record has a second matrix: end it by //",
+    ),
+    (
+        "transfac",
+        TRANSFAC.replace("G      T", "T      G"),
+        "line 4, record 'M1': the columns must be A C G T: reorder them",
+    ),
+    (
+        "transfac",
+        TRANSFAC.replace("02  ", "03  "),
+        "line 6, record 'M1': the rows of a matrix follow the line P0 and are numbered from 1: correct this row",
+    ),
+    (
+        "transfac",
+        TRANSFAC.replace("02  ", "XX\n02  "),
+        "line 7, record 'M1': the rows of a matrix follow the line P0 and are numbered from 1: correct this row",
+    ),
     (
         "psiblast",
         PSIBLAST.replace("    2 K", "    3 K"),
@@ -258,8 +552,7 @@ def test_bad_files(tmp_path, form, text, said):
         read(tmp_path, form, text)
     path = str(tmp_path / "given.txt")
     assert str(raised.value).startswith(path)
-    if said is not None:
-        assert str(raised.value).removeprefix(path).removeprefix(", ").removeprefix(": ") == said
+    assert str(raised.value).removeprefix(path).removeprefix(", ").removeprefix(": ") == said
 
 
 def test_format_and_scale(tmp_path):
@@ -267,5 +560,7 @@ def test_format_and_scale(tmp_path):
         tropalign.errors.UsageError, match="'xms' is not a format of position matrices: use one of meme"
     ):
         read(tmp_path, "xms", MEME)
+    with pytest.raises(tropalign.errors.UsageError, match=r"'jaspar'\] is not a format of position matrices"):
+        read(tmp_path, ["jaspar"], JASPAR)
     with pytest.raises(tropalign.InputError, match="PSI-BLAST's matrices have scores already: leave the scale out"):
         read(tmp_path, "psiblast", PSIBLAST, scale=2)

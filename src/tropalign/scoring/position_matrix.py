@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, UsageError, counted, named, shown
 from tropalign.properties import cached_property
+from tropalign.resources.numbers import decimal_number
 from tropalign.scoring.scores import MOST, N_CODES, stand_in_of
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
@@ -102,7 +104,7 @@ class PositionMatrix:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        return f"<PositionMatrix {shown(self.name)}: {len(self)} positions, {self.alphabet.name}>"
+        return f"<PositionMatrix {shown(self.name)}: {counted(len(self), 'positions')}, {self.alphabet.name}>"
 
     def __eq__(self, other: object) -> bool:
         """True if name, alphabet, letters, consensus and scores are equal."""
@@ -156,7 +158,10 @@ class PositionMatrix:
         Raises
         ------
         InputError
-            A number is negative or not finite, a row adds up to 0, or another argument is out of range.
+            A number is negative or not finite, a row adds up to 0, another argument is out of range, or a score would
+            be beyond 1,000,000 in magnitude.
+        UsageError
+            The background or the pseudocount is not made of numbers.
 
         Examples
         --------
@@ -168,19 +173,21 @@ class PositionMatrix:
         if (table < 0).any():
             i, j = np.argwhere(table < 0)[0].tolist()
             raise InputError(f"the count in row {i}, column {j} (from 0) is {table[i, j]}, below 0", record=name)
-        empty = np.flatnonzero(table.sum(axis=1) == 0)
+        empty = np.flatnonzero(~table.any(axis=1))
         if len(empty):
             raise InputError(f"the counts of row {empty[0]} (from 0) are all 0: leave the row out", record=name)
         n = table.shape[1]
-        frequencies = np.full(n, 1 / n) if background is None else np.asarray(background, np.float64)
+        frequencies = np.full(n, 1 / n) if background is None else _frequencies(background)
         if frequencies.shape != (n,) or not (frequencies > 0).all() or not np.isfinite(frequencies).all():
             raise InputError(f"the background must have {n} frequencies above 0, one per column", record=name)
-        frequencies = frequencies / frequencies.sum()
-        if isinstance(pseudocount, bool) or not np.isfinite(pseudocount) or pseudocount < 0:
+        weight = decimal_number("pseudocount", pseudocount)
+        if not 0 <= weight <= np.finfo(np.float64).max:
             raise InputError(f"the pseudocount {pseudocount!r} is not a number of at least 0", record=name)
-        if pseudocount == 0 and (table == 0).any():
+        if weight == 0 and (table == 0).any():
             raise InputError("a count is 0, so its score is not finite: give a pseudocount above 0", record=name)
-        made = (table + pseudocount * frequencies) / (table.sum(axis=1, keepdims=True) + pseudocount)
+        with np.errstate(all="ignore"):  # `log_odds` rejects what is not finite
+            frequencies = frequencies / frequencies.sum()
+            made = (table + float(weight) * frequencies) / (table.sum(axis=1, keepdims=True) + float(weight))
         return cls(log_odds(made, frequencies, letters, scale, name), letters, name=name, alphabet=alphabet)
 
     @cached_property
@@ -239,9 +246,30 @@ def log_odds(
     """Return rounded log-odds, ``scale`` per bit; shape of the probabilities."""
     if scale is None:
         scale = SCALE[NUCLEOTIDE if set(letters) <= set("ACGTU") else PROTEIN]
-    if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0 < scale <= MOST_SCALE:
+    if isinstance(scale, bool) or not isinstance(scale, int | float | Real) or not 0 < scale <= MOST_SCALE:
         raise InputError(f"the scale {scale!r} is not a number above 0 and up to {MOST_SCALE}", record=name)
-    return np.rint(scale * np.log2(probabilities / background)).astype(np.int32)
+    with np.errstate(all="ignore"):
+        scores = np.rint(float(scale) * np.log2(probabilities / background))
+    is_bad = ~(np.abs(scores) <= MOST)
+    if is_bad.any():
+        i, j = np.argwhere(is_bad)[0].tolist()
+        raise InputError(
+            f"the score in row {i}, column {j} (from 0) would be {scores[i, j]:.0f}, beyond {MOST}: use counts, a "
+            "background and a pseudocount of similar magnitude",
+            record=name,
+        )
+    return scores.astype(np.int32)
+
+
+def _frequencies(given: ArrayLike) -> NDArray[np.float64]:
+    """Return a background as an array of any shape. Raises UsageError if it is not made of numbers."""
+    try:
+        numbers = np.asarray(given)
+    except ValueError:  # rows of several lengths
+        numbers = np.array(None)
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise UsageError(f"{named('background')} is not an array of numbers: give a frequency per column")
+    return numbers.astype(np.float64)
 
 
 def _numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:
