@@ -248,6 +248,7 @@ def test_other_letters():
     assert of[code("U")] == of[code("C")] == 1
     rna = PositionMatrix([[1, 2, 3, 4]], "ACGU")
     assert rna.by_code[0, 3] == 4
+    assert rna.consensus == "U"
 
 
 def test_copies():

@@ -215,7 +215,8 @@ class PositionMatrix:
         """Return the consensus in the letters of the alphabet."""
         if given is None:
             is_plain = [
-                letter != self.alphabet.wildcard and letter not in self.alphabet.ambiguous and letter != "*"
+                letter in self.alphabet.synonyms  # U, which is also listed as ambiguous
+                or (letter != self.alphabet.wildcard and letter not in self.alphabet.ambiguous and letter != "*")
                 for letter in self.letters
             ]
             columns = np.flatnonzero(is_plain) if any(is_plain) else np.arange(len(self.letters))
