@@ -91,6 +91,7 @@ _MISTAKEN = {
     b"HMMER": ("a profile HMM", "use it with search or scan, or build models from alignments with build"),
     b"# STOCKHOLM": ("an alignment in Stockholm", "build a model from it with build, or a tree with tree"),
     b"MEME version": ("a file of motifs", "name its format with --pssm meme in find or pairs"),
+    b"*****": ("a report, such as MEME's", "name the format of MEME's motifs with --pssm meme in find or pairs"),
     b"Last position-specific": ("a PSI-BLAST matrix", "name its format with --pssm psiblast in find or pairs"),
     b"#NEXUS": ("a NEXUS file", "convert it to FASTA, or a tree to Newick"),
     b";": ("a comment line of old FASTA files", "remove the lines that begin with ';'"),
