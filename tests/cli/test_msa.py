@@ -345,6 +345,7 @@ def test_differences_of_proteins_and_of_an_alignment_kept_as_it_is(tmp_path, cap
         (["--differences", "d.tsv", "--max-gaps", "0.5"], 2, "--differences counts the residues of a whole row"),
         (["-f", "vcf"], 3, "format vcf is for nucleotides"),
         (["--differences", "d.tsv", "--reference-row", "x"], 3, "the alignment has no row of the name 'x'"),
+        (["--differences", "d.tsv", "--reference-row", ""], 3, "the alignment has no row of the name ''"),
     ],
 )
 def test_differences_that_cannot_be_are_refused_before_anything_is_computed(

@@ -234,7 +234,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.html is not None:
             formats["html"] = ("report", "aligned", "html")
         features = () if batch is None else self.features_of(batch)
-        context = AlignedContext(title_of(self.family[0]), features, self.reference_row or 0)
+        reference = 0 if self.reference_row is None else self.reference_row
+        context = AlignedContext(title_of(self.family[0]), features, reference)
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
             about = TreesContext(context.title) if kind == "trees" else context

@@ -48,6 +48,8 @@ TSV = Codec(encode_tsv, Concatenated(header_text))
 CONTIG = re.compile(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*")
 #: Alleles of one base; other letters are missing.
 BASES = b"ACGT"
+#: Byte of a first base whose allele is in the record of an insertion before it.
+JOINED = 1
 #: Positions whose genotypes are made at once.
 POSITIONS_AT_ONCE = 1024
 #: First of the possible bases by code, which VCF 4.3 requires in place of a code in REF; all except these become N.
@@ -81,10 +83,13 @@ def vcf_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterato
         raise InputError("format vcf does not allow two rows of one name: rename one", record=twice)
     if not CONTIG.fullmatch(contig):
         raise InputError("format vcf does not allow this name of the reference row: rename it", record=contig)
-    records = _Records(Compared(alignment.sequences, alignment.columns, alignment.n_columns, row))
+    compared = Compared(alignment.sequences, alignment.columns, alignment.n_columns, row)
+    if not len(compared.reference):
+        raise InputError("format vcf needs residues in the reference row: compare with another row", record=contig)
+    records = _Records(compared)
     about = [
         f"##contig=<ID={contig},length={len(records.reference)}>",
-        '##FORMAT=<ID=GT,Number=1,Type=String,Description="Allele of the row; * is deleted, . is unknown">',
+        '##FORMAT=<ID=GT,Number=1,Type=String,Description="Allele; * is deleted, . is unknown or in another record">',
         "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT",
     ]
     others = [name for k, name in enumerate(names) if k != row]
@@ -92,9 +97,11 @@ def vcf_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterato
     yield from records.lines(contig.encode())
 
 
-# A deletion or insertion is anchored on the base before it, an insertion before the reference on the base behind it.
-# REF and ALT hold the anchor of the reference: substitutions, also of an anchor, have records of their own. Residues
-# inserted where others are deleted are substitutions, as far as there are as many.
+# A deletion or insertion is anchored on the base before it. REF and ALT hold the anchor of the reference:
+# substitutions, also of an anchor, have records of their own. Residues inserted where others are deleted are
+# substitutions, as far as there are as many. An insertion before the reference is anchored on the first base.
+# `bcftools consensus` skips another record of the row at that position, so that this record includes the row's own
+# first base and the indel after it.
 class _Records:
     """Records of all rows except the reference."""
 
@@ -106,34 +113,35 @@ class _Records:
         self.indels: dict[tuple[int, bytes], dict[bytes, list[int]]] = {}
         is_site = np.zeros(len(target), bool)
         for k, (_, found) in enumerate(compared.others()):
-            letters, places = self.letters[k], [found.substituted]
+            letters, places, indels = self.letters[k], [found.substituted], []
             letters[:] = found.letters
-            indels, base = found.indels, self.reference[:1]
-            if [one[:2] for one in indels[:2]] == [(0, 0), (1, 1)]:  # both have the first base as their anchor
-                before, behind = (one.letters.translate(ALLELE) for one in indels[:2])
-                self.indels.setdefault((0, base), {}).setdefault(before + base + behind, []).append(k)
-                indels = indels[2:]
-            for one in indels:
+            for one in found.indels:
                 middle = min(one.begin + len(one.letters), one.end)
                 letters[one.begin : middle] = list(one.letters[: middle - one.begin])
                 places.append(np.arange(one.begin, middle))
                 rest = Indel(middle, one.end, one.letters[middle - one.begin :])
-                if not rest.letters and middle == one.end:
-                    continue
-                at, old, new = self._anchored(rest)
-                self.indels.setdefault((at, old), {}).setdefault(new, []).append(k)
+                if rest.letters or middle < one.end:
+                    indels.append(rest)
+            for at, old, new in self._anchored(indels, letters):
+                self.indels.setdefault((at, old), {}).setdefault(new.translate(ALLELE), []).append(k)
             there = np.concatenate(places)
             is_site[there[np.isin(letters[there], list(BASES)) & (letters[there] != target[there])]] = True
         self.sites = np.flatnonzero(is_site)
 
-    def _anchored(self, one: Indel) -> tuple[int, bytes, bytes]:
-        """Return position, REF and ALT of an indel."""
-        old, new = self.reference[one.begin : one.end], one.letters.translate(ALLELE)
-        if one.begin:
-            before = self.reference[one.begin - 1 : one.begin]
-            return one.begin - 1, before + old, before + new
-        behind = self.reference[:1]  # ends of a row are unknown, so that this is an insertion
-        return 0, behind, new + behind
+    def _anchored(self, indels: list[Indel], letters: NDArray[np.uint8]) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield position, REF and ALT of a row's indels; mark a first base that is in such an ALT in `letters`."""
+        if indels and not indels[0].begin:  # an insertion, since the ends of a row are unknown
+            base, own = self.reference[:1], letters[:1].tobytes()
+            if own in BASES and own != base:
+                base, letters[0] = own, JOINED
+            first, behind = indels[0], Indel(1, 1, b"")
+            indels = indels[1:]
+            if indels and indels[0].begin == 1:
+                behind, *indels = indels
+            yield 0, self.reference[: behind.end], first.letters + base + behind.letters
+        for one in indels:
+            anchor = self.reference[one.begin - 1 : one.begin]
+            yield one.begin - 1, self.reference[one.begin - 1 : one.end], anchor + one.letters
 
     def lines(self, contig: bytes) -> Iterator[bytes]:
         """Yield the records in blocks."""
