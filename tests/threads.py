@@ -294,6 +294,7 @@ def fork(n, name):
     warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads
     import tropalign as ta
 
+    tempfile.gettempdir()  # a child would inherit its lock from the thread
     thread = threading.Thread(target=CASES[name], args=(ta,))
     thread.start()
     children = []

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tropalign.profiles.model_files import model_of_fields
 from tropalign.profiles.models import Model, from_pyhmmer, tables_of
 from tropalign.profiles.options import BuildOptions
 from tropalign.profiles.proteins import BACKGROUND, EASEL_CODES, LETTERS
+from tropalign.properties import cached
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.kinds import CERTAIN, Evidence
 
@@ -283,9 +285,9 @@ def _calibrated(
     build: Callable[[Any], Any], kind: str = "amino", options: BuildOptions = BY_DEFAULT, is_own: bool = True
 ) -> Any:
     """Return the result of `build` for HMMER's builder, calibrated here if `is_own` and if that is possible."""
+    alphabet, _ = hmmer_tools(kind)
     from pyhmmer.plan7 import Builder
 
-    alphabet, _ = hmmer_tools(kind)
     builder = Builder(alphabet, **(options.of_builder() | (FEW_RANDOM if is_own else MANY_RANDOM)))
     try:
         with denormals_as_zero():
@@ -301,9 +303,16 @@ def _calibrated(
         return _calibrated(build, kind, options, is_own=False)
 
 
+@cached
+def _import_pyhmmer() -> None:
+    """Import pyhmmer in one thread: its modules import each other, so that several threads may block each other."""
+    import_module("pyhmmer")
+
+
 def hmmer_tools(kind: str = "amino") -> tuple[Any, Any]:
     """Return HMMER's alphabet of this kind and its background; raises InputError if pyhmmer is missing."""
     try:
+        _import_pyhmmer()
         from pyhmmer.easel import Alphabet
         from pyhmmer.plan7 import Background
     except ImportError:
