@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
+from tropalign.cli.main import main
 from tropalign.devices.registry import open_devices
 from tropalign.errors import TropalignWarning, quiet
 from tropalign.msa import anchored, family
@@ -40,16 +41,19 @@ def evolved(rng: np.random.Generator, text: str, rate: float, n_gaps: int, lette
     return "".join(codes)
 
 
-def shares(found: ta.MultipleAlignment, other: ta.MultipleAlignment) -> tuple[float, float]:
-    """Return the share of the pairs of each alignment that the other one has."""
+def shares(found: ta.MultipleAlignment, other: ta.MultipleAlignment, masked: list[str] = ()) -> tuple[float, float]:
+    """Return the share of the pairs of each alignment that the other one has; without the N of the masked texts."""
     pairs = []
     for one in (found, other):
         places = [np.flatnonzero(np.frombuffer(row.encode(), np.uint8) != ord("-")) for row in one]
+        for own, text in zip(places, masked, strict=False):
+            own[np.frombuffer(text.encode(), np.uint8) == ord("N")] = -1
         pairs.append(
             {
                 (a, b, int(i), int(j))
                 for a, b in combinations(range(len(places)), 2)
-                for _, i, j in np.stack(np.intersect1d(places[a], places[b], return_indices=True)).T.tolist()
+                for at, i, j in np.stack(np.intersect1d(places[a], places[b], return_indices=True)).T.tolist()
+                if at >= 0
             }
         )
     both = len(pairs[0] & pairs[1])
@@ -162,10 +166,10 @@ def test_families_of_low_similarity_and_other_inputs_are_not_cut():
     assert not is_cut(texts)
     similar = [evolved(rng, start, 0.01, 0) for _ in range(6)]
     assert is_cut(similar) and not is_cut(similar[:2]) and not is_cut(similar, no_anchors=True)
-    assert not is_cut([similar[0]] * 4)
 
 
-def test_pieces_whose_flanks_part_are_aligned_by_the_centre(monkeypatch):
+@pytest.mark.parametrize("ends", [(True, False), (False, True), (False, False)])
+def test_a_piece_whose_ends_part_takes_residues_of_the_runs(monkeypatch, ends):
     rng = np.random.default_rng(31)
     start = random_text(rng, 500)
     texts = [
@@ -175,10 +179,121 @@ def test_pieces_whose_flanks_part_are_aligned_by_the_centre(monkeypatch):
         evolved(rng, start, 0.01, 0),
     ]
     expected = ta.align_multiple(texts, **PLAIN)
-    own = anchored._Whole._by_centre
-    monkeypatch.setattr(
-        anchored._Whole, "_aligned", lambda self, piece, chosen, begins, sizes: own(self, piece, chosen, begins, sizes)
-    )
+    own, n_calls = anchored._Whole._aligned, 0
+
+    def parts(self, piece, *how):
+        nonlocal n_calls
+        n_calls += 1
+        is_left_whole, is_right_whole = (one or n_calls % 4 == 0 for one in ends)
+        return own(self, piece, *how)._replace(
+            is_left_whole=is_left_whole or not piece.has_left, is_right_whole=is_right_whole or not piece.has_right
+        )
+
+    monkeypatch.setattr(anchored._Whole, "_aligned", parts)
     found = ta.align_multiple(texts, **PLAIN)
+    assert n_calls >= 4
     assert [row.replace("-", "") for row in found] == texts
     assert min(shares(found, expected)) >= 0.99
+
+
+def test_unknown_residues_of_the_centre_are_certain_for_nobody():
+    rng = np.random.default_rng(37)
+    start = random_text(rng, 1200)
+    plain = [evolved(rng, start, 0.03, 3) for _ in range(6)]
+    masked = [one[: 150 * k] + "N" * 260 + one[150 * k + 260 :] for k, one in enumerate(plain)]
+    batch = ta.SequenceBatch.from_strings(masked)
+    for centre in (0, 3):
+        star = star_of(batch, centre, np.full(6, 0.05), NUCLEOTIDE, 1)
+        is_unknown = np.frombuffer(masked[centre].encode(), np.uint8) == ord("N")
+        assert is_unknown.sum() == 260 and not star.are_certain[:, is_unknown].any()
+    assert is_cut(masked)
+    found, whole = both_ways(masked)
+    assert min(shares(found, whole, masked)) >= 0.998
+
+
+def test_the_copies_of_a_repeat_keep_their_place():
+    """Half of the members have the domain twice, in copies that differ by 10 %."""
+    rng = np.random.default_rng(3)
+    left, domain, right = random_text(rng, 500), random_text(rng, 150), random_text(rng, 500)
+    copies = [left + domain + right, left + domain + evolved(rng, domain, 0.12, 0) + right]
+    texts = [evolved(rng, copies[k % 2], 0.01, 0) for k in range(9)]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= 0.9999
+
+
+def test_copies_of_one_sequence_need_no_alignment(monkeypatch):
+    start = random_text(np.random.default_rng(41), 400)
+    monkeypatch.setattr(anchored, "star_of", None)
+    found = ta.align_multiple([start] * 4, **PLAIN)
+    assert list(found) == [start] * 4 and found.tree.count(",") == 3
+    assert (found.residue_confidence == 1).all() and (found.column_confidence == 1).all()
+
+
+def test_two_distinct_sequences_are_cut():
+    rng = np.random.default_rng(43)
+    start = random_text(rng, 500)
+    texts = [start, evolved(rng, start, 0.01, 2), start]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert min(shares(found, whole)) >= 0.998
+    assert not is_cut([start, evolved(rng, start, 0.3, 0), start])
+
+
+@pytest.mark.parametrize("n_members", [2, 3, 5])
+def test_the_members_left_are_aligned_without_the_foreign_one(monkeypatch, n_members):
+    """The sizes are not tested again without it."""
+    rng = np.random.default_rng(47)
+    start = random_text(rng, 600)
+    texts = [evolved(rng, start, 0.01, 1) for _ in range(n_members)]
+    monkeypatch.setattr(family, "LEAST_CELLS", 600**2 * n_members * (n_members - 1) / 2 * 1.2)
+    named = {**{f"s{k}": one for k, one in enumerate(texts)}, "other": random_text(rng, 580)}
+    is_cut = []
+    own = anchored.align_anchored
+    monkeypatch.setattr(anchored, "align_anchored", lambda *how: is_cut.append(own(*how)) or is_cut[-1])
+    with pytest.warns(TropalignWarning) as told:
+        found = ta.align_multiple(named, drop_foreign=True, **PLAIN)
+    assert [one for one in is_cut if one is None] == [] and len(is_cut) == 2
+    assert len(told) == 1 and str(told[0].message).endswith("family: other; left out")
+    assert [row.replace("-", "") for row in found] == texts
+
+
+def test_the_rest_is_aligned_whole_if_it_cannot_be_cut(monkeypatch):
+    rng = np.random.default_rng(53)
+    start = random_text(rng, 600)
+    texts = [evolved(rng, start, 0.01, 1) for _ in range(5)]
+    own, n_calls = anchored.align_anchored, 0
+
+    def first_only(*how):
+        nonlocal n_calls
+        n_calls += 1
+        return own(*how) if n_calls == 1 else None
+
+    monkeypatch.setattr(anchored, "align_anchored", first_only)
+    with pytest.warns(TropalignWarning) as told:
+        found = ta.align_multiple([*texts, random_text(rng, 580)], drop_foreign=True, **PLAIN)
+    assert n_calls == 2 and len(told) == 1
+    assert list(found) == list(ta.align_multiple(texts, no_anchors=True, **PLAIN))
+
+
+@pytest.mark.parametrize("how", [["--effort", "fast"], ["--rules", "quickprobs1"]])
+def test_options_are_checked_before_a_family_is_cut(tmp_path, capsys, how):
+    rng = np.random.default_rng(59)
+    start = random_text(rng, 400)
+    path = tmp_path / "family.fa"
+    path.write_text("".join(f">s{k}\n{evolved(rng, start, 0.01, 0)}\n" for k in range(4)))
+    assert main(["msa", str(path), "-o", str(tmp_path / "out.fa"), "--drop-foreign", *how]) == 2
+    assert "foreign members are only detected" in capsys.readouterr().err
+
+
+def test_the_distances_of_many_members_need_no_more_memory_than_said(monkeypatch):
+    rng = np.random.default_rng(61)
+    start = random_text(rng, 300)
+    texts = [evolved(rng, start, 0.05, 0) for _ in range(12)]
+    expected = ta.align_multiple(texts, **PLAIN)
+    monkeypatch.setattr(anchored, "ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(anchored, "COLUMNS_AT_ONCE", 7)
+    assert ta.align_multiple(texts, **PLAIN).tree == expected.tree
+    batch = ta.SequenceBatch.from_strings(texts)
+    n_more = anchored._held_bytes(batch, 0) - anchored.TREE_BYTES * len(batch) ** 2
+    assert n_more == anchored.STAR_BYTES * 12 * 300 + anchored.RESIDUE_BYTES * 12 * 300

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import ResourceError, counted, listed, named, quiet, warn
-from tropalign.msa.family import LEAST_MEMBERS, FamilyInput, copied, is_long, unique_sequences, with_copies
+from tropalign.msa.family import FamilyInput, copied, is_long, unique_sequences, with_copies
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship, Star, star_of
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 #: Share of the k-mers of the centre that most members have at least (about 13 % of substitutions).
 LEAST_SHARED = 0.08
-#: Certain columns of a run; and residues of a run that are aligned with the adjacent piece.
-LEAST_RUN, FLANK = 8, 40
+#: Certain columns of a run; and residues that are aligned with a piece on either side, in addition to as many as the
+#: members' sizes differ by, at most MOST_COPY: flanks within a copy of a repeat would pair with the next copy.
+LEAST_RUN, FLANK, MOST_COPY = 8, 40, 160
 #: Share of the centre's residues that are certain for a member, or it is aligned to the centre alone.
 LEAST_CERTAIN = 0.5
 #: Share of such members, or one, that a family may have to be cut.
@@ -48,10 +49,13 @@ REPRESENTATIVES, MOST_IN_PIECE = 16, 200
 #: Share of the cells of all pairs that pieces have at most, so that cuts pay.
 MOST_LEFT = 1 / 4
 #: Bytes per member and residue of the centre, per residue of the family, and per residue of the longest member and
-#: thread (the tables of native/msa/certain.hpp with 16 lanes, and the rows that it keeps).
-STAR_BYTES, RESIDUE_BYTES, THREAD_BYTES = 12, 24, 4400
+#: thread (the tables of native/msa/certain.hpp with 16 lanes, and the rows that it keeps); and per pair of members, of
+#: the distances and of the copy in native/msa/guide_tree.cpp.
+STAR_BYTES, RESIDUE_BYTES, THREAD_BYTES, TREE_BYTES = 12, 24, 4400, 4
 #: Columns that give the distances of more than MANY members.
 MANY, MOST_COLUMNS = 1000, 4000
+#: Members and columns whose identities are counted at once: small tables of floats, and exact sums.
+ROWS_AT_ONCE, COLUMNS_AT_ONCE = 512, 1000
 
 
 class Anchored(NamedTuple):
@@ -66,7 +70,12 @@ class Anchored(NamedTuple):
 
 def may_be_cut(job: FamilyInput) -> bool:
     """True if the family is long, similar and large enough that cuts at certain columns pay."""
-    return is_long(job) and Kinship(job.batch).shared >= LEAST_SHARED
+    return is_long(job) and is_similar(job.batch)
+
+
+def is_similar(batch: SequenceBatch) -> bool:
+    """True if most members share enough k-mers with the centre."""
+    return Kinship(batch).shared >= LEAST_SHARED
 
 
 def align_anchored(
@@ -76,13 +85,13 @@ def align_anchored(
     memory_bytes: int,
     progress: StageProgress | None = None,
 ) -> Anchored | None:
-    """Align a family for which `may_be_cut` holds; None if too few columns are certain.
+    """Align a family of similar sequences (`is_similar`); None if too few columns are certain.
 
     `align` aligns the pieces.
     """
     first, copy_of = unique_sequences(job.batch)
-    if len(first) < LEAST_MEMBERS:
-        return None
+    if len(first) == 1:
+        return _equal(job.batch)
     unique = job.batch[first] if len(first) < len(job.batch) else job.batch
     kinship = Kinship(unique)
     model = model_of(unique.alphabet, job.options.rules)
@@ -108,8 +117,19 @@ def align_anchored(
     return whole.align(first, copy_of, progress)
 
 
+def _equal(batch: SequenceBatch) -> Anchored:
+    """Return the alignment of copies of one sequence."""
+    n, m = len(batch), int(batch.lengths[0])
+    columns = np.tile(np.arange(m, dtype=np.int32), n)
+    leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
+    tree = with_copies(leaf, np.zeros(1, np.int64), np.zeros(n, np.int64))
+    ones = np.ones(m, np.float32)
+    return Anchored(columns, tree, np.tile(ones, n), ones, np.zeros(n, bool))
+
+
 def _held_bytes(batch: SequenceBatch, centre: int) -> int:
-    return STAR_BYTES * len(batch) * int(batch.lengths[centre]) + RESIDUE_BYTES * int(batch.offsets[-1])
+    n = len(batch)
+    return STAR_BYTES * n * int(batch.lengths[centre]) + RESIDUE_BYTES * int(batch.offsets[-1]) + TREE_BYTES * n * n
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,16 @@ class Piece:
     end: int
     has_left: bool
     has_right: bool
+
+
+class _AlignedPiece(NamedTuple):
+    """Columns and confidence of members of a piece, the number of columns, and whether each end is in one column."""
+
+    columns: dict[int, NDArray[np.int64]]
+    sure: dict[int, NDArray[np.float32]]
+    width: int
+    is_left_whole: bool
+    is_right_whole: bool
 
 
 def certain_runs(star: Star) -> NDArray[np.int64]:
@@ -150,7 +180,8 @@ class _Whole:
     ) -> None:
         self.job, self.batch = job, batch
         self.align_whole, self.n_threads = align, n_threads
-        is_alone = star.is_given_up | (star.are_certain.mean(1) < LEAST_CERTAIN)
+        n_certain = star.are_certain.sum(1)
+        is_alone = star.is_given_up | (n_certain < LEAST_CERTAIN * n_certain[star.centre])
         self.star = replace(star, is_given_up=is_alone)
         self.members = np.flatnonzero(~is_alone)
         self.runs = certain_runs(self.star)
@@ -161,7 +192,7 @@ class _Whole:
     def is_worth_it(self) -> bool:
         """True if most members belong together, and the pieces are small."""
         n_alone = len(self.batch) - len(self.members)
-        if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or not len(self.runs):
+        if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or len(self.members) < 2 or not len(self.runs):
             return False
         sizes = [sizes.max() for _, sizes in self._extents()]
         whole = float(self.batch.lengths.mean()) ** 2
@@ -187,17 +218,7 @@ class _Whole:
 
     def align(self, first: NDArray[np.int64], copy_of: NDArray[np.int64], progress: StageProgress | None) -> Anchored:
         """Align the pieces, join all, and add the members that are alone and the copies."""
-        column = 0
-        n_pieces = len(self.runs) + 1
-        for k, piece in enumerate(self.pieces()):
-            column += self._align_piece(piece, column)
-            if k < len(self.runs):
-                begin, end = self.runs[k].tolist()
-                residues = self.starts[self.members] + self.star.columns[self.members, begin]
-                self.columns[residues[:, None] + np.arange(end - begin)] = column + np.arange(end - begin)
-                column += end - begin
-            if progress is not None:
-                progress("pieces", 0.5 + 0.5 * (k + 1) / n_pieces)
+        self._join(self._align_pieces(progress))
         is_alone = self.star.is_given_up
         if is_alone.any():
             self._add_alone(np.flatnonzero(is_alone))
@@ -209,11 +230,55 @@ class _Whole:
         counts = np.bincount(columns)
         return Anchored(columns, tree, sure, (np.bincount(columns, sure) / counts).astype(np.float32), is_alone)
 
-    def _align_piece(self, piece: Piece, column: int) -> int:
-        """Set the columns of a piece from `column` on; return their number."""
+    def _align_pieces(self, progress: StageProgress | None) -> list[int]:
+        """Set the columns of each piece, from 0 on; return their numbers.
+
+        If an end of a piece is not in one column, the adjacent run gives it as many residues as the piece has, or all.
+        """
+        m = self.star.columns.shape[1]
+        runs: list[list[int]] = self.runs.tolist()
+        widths: list[int] = []
+        while len(widths) <= len(runs):
+            k = len(widths)
+            begin, end = runs[k - 1][1] if k else 0, runs[k][0] if k < len(runs) else m
+            piece = Piece(begin, end, k > 0, k < len(runs))
+            width, is_left_whole, is_right_whole = self._align_piece(piece)
+            if is_left_whole and is_right_whole:
+                widths.append(width)
+            more = max(FLANK, int(self._extent(piece)[1].max()))
+            if not is_right_whole:
+                runs[k][0] += more
+                if runs[k][1] - runs[k][0] < LEAST_RUN:
+                    del runs[k]
+            if not is_left_whole:
+                runs[k - 1][1] -= more
+                if runs[k - 1][1] - runs[k - 1][0] < LEAST_RUN:
+                    del runs[k - 1]
+                    widths.pop()
+            if progress is not None:
+                progress("pieces", 0.5 + 0.5 * len(widths) / (len(runs) + 1))
+        self.runs = np.array(runs, np.int64).reshape(-1, 2)
+        return widths
+
+    def _join(self, widths: list[int]) -> None:
+        """Set the columns of the runs, and shift those of the pieces behind the earlier ones."""
+        columns = self.star.columns
+        sizes = self.runs[:, 1] - self.runs[:, 0]
+        firsts = np.cumsum(np.stack([widths, np.append(sizes, 0)], 1).ravel())  # end of each piece and run
+        starts = np.concatenate([[0], firsts[:-2]])  # first column of each piece and run
+        for k in self.members.tolist():
+            own = slice(int(self.starts[k]), int(self.starts[k]) + int(self.batch.lengths[k]))
+            begins = columns[k, self.runs[:, 0]]
+            bounds = np.concatenate([[0], np.stack([begins, begins + sizes], 1).ravel(), [self.batch.lengths[k]]])
+            for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
+                self.columns[own][begin : begin + size] = np.arange(size)
+            self.columns[own] += np.repeat(starts, np.diff(bounds)).astype(np.int32)
+
+    def _align_piece(self, piece: Piece) -> tuple[int, bool, bool]:
+        """Set the columns of a piece; return their number, and whether each end is in one column."""
         begins, sizes = self._extent(piece)
         if not sizes.any():
-            return 0
+            return 0, True, True
         residues = self.starts[self.members] + begins
         paths = self.star.columns[self.members, piece.begin : piece.end] - begins[:, None]
         paths[self.star.columns[self.members, piece.begin : piece.end] < 0] = -1
@@ -221,21 +286,24 @@ class _Whole:
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
         kind_of = kind_of.ravel()
         if len(kinds) == 1 and sizes[0] == piece.end - piece.begin:
-            self.columns[residues[:, None] + np.arange(sizes[0])] = column + np.arange(sizes[0])
-            return int(sizes[0])
+            self.columns[residues[:, None] + np.arange(sizes[0])] = np.arange(sizes[0])
+            return int(sizes[0]), True, True
         chosen = self._representatives(kind_of, len(kinds))
-        found, sure, width = self._aligned(piece, chosen, begins, sizes)
+        aligned = self._aligned(piece, chosen, begins, sizes)
+        if not (aligned.is_left_whole and aligned.is_right_whole):
+            return 0, aligned.is_left_whole, aligned.is_right_whole
+        found, sure = aligned.columns, aligned.sure
         for kind in range(len(kinds)):
             of_kind = np.flatnonzero(kind_of == kind)
             size = int(sizes[of_kind[0]])
             if size:
                 model = next(k for k in chosen if kind_of[k] == kind)
                 places = residues[of_kind][:, None] + np.arange(size)
-                self.columns[places], self.sure[places] = column + found[model], sure[model]
+                self.columns[places], self.sure[places] = found[model], sure[model]
         for k in chosen:
             places = residues[k] + np.arange(sizes[k])
-            self.columns[places], self.sure[places] = column + found[k], sure[k]
-        return width
+            self.columns[places], self.sure[places] = found[k], sure[k]
+        return aligned.width, True, True
 
     def _representatives(self, kind_of: NDArray[np.intp], n_kinds: int) -> list[int]:
         """Return members of each kind, by index in `members`; few if there are many kinds."""
@@ -248,10 +316,11 @@ class _Whole:
 
     def _aligned(
         self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
-    ) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]], int]:
-        """Align some members' residues of a piece; return their columns and confidence, and the number of columns."""
-        left = np.minimum(begins[chosen], FLANK)
-        right = np.minimum(self.batch.lengths[self.members[chosen]] - begins[chosen] - sizes[chosen], FLANK)
+    ) -> _AlignedPiece:
+        """Align some members' residues of a piece."""
+        flank = FLANK + min(int(np.ptp(sizes)), MOST_COPY)
+        left = np.minimum(begins[chosen], flank)
+        right = np.minimum(self.batch.lengths[self.members[chosen]] - begins[chosen] - sizes[chosen], flank)
         rows = self.starts[self.members[chosen]] + begins[chosen]
         texts = [
             self.batch.codes[row - before : row + size + behind]
@@ -282,52 +351,12 @@ class _Whole:
             begin = {int(one[before - 1]) for one, before in zip(own, left, strict=True)}
         if piece.has_right:
             end = {int(one[len(one) - behind]) for one, behind in zip(own, right, strict=True)}
-        if len(begin) > 1 or len(end) > 1:
-            return self._by_centre(piece, chosen, begins, sizes)
-        low, high = begin.pop() + 1, end.pop()
+        low, high = min(begin) + 1, max(end)
         inner, sure = {}, {}
         for k, place, one, before, behind in zip(chosen, number, own, left, right, strict=True):
             inner[k] = one[before : len(one) - behind] - low
             sure[k] = confidence[offsets[place] + before : offsets[place + 1] - behind]
-        return inner, sure, high - low
-
-    def _by_centre(
-        self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
-    ) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]], int]:
-        """Align by the members' paths to the centre, if the flanks of a piece are not in the same columns."""
-        before = np.zeros(piece.end - piece.begin + 1, np.int64)  # columns of insertions before each row
-        rows = {k: self._rows(piece, k, int(begins[k]), int(sizes[k])) for k in chosen}
-        for own in rows.values():
-            for row in np.unique(own[own < 0]):
-                before[~row] = max(before[~row], (own == row).sum())
-        starts = np.cumsum(before) + np.arange(len(before))  # column of each row
-        found = {}
-        for k, own in rows.items():
-            columns = np.where(own >= 0, starts[own], 0)
-            for row in np.unique(own[own < 0]):
-                columns[own == row] = starts[~row] - before[~row] + np.arange((own == row).sum())
-            found[k] = columns
-        sure = {k: np.full(len(own), 0.5, np.float32) for k, own in rows.items()}
-        return found, sure, int(starts[-1])
-
-    def _rows(self, piece: Piece, k: int, begin: int, size: int) -> NDArray[np.int64]:
-        """Return the row of the centre, from the piece's first one, that each residue is paired with.
-
-        An inserted residue has the complement of the row behind it.
-        """
-        path = self.star.columns[self.members[k], piece.begin : piece.end].astype(np.int64)
-        path[(path < begin) | (path >= begin + size)] = -1
-        earlier = np.maximum.accumulate(np.concatenate([[-1], path]))[:-1]
-        there = np.flatnonzero(path > earlier)  # rows of several best alignments may cross
-        rows = np.full(size, -1, np.int64)
-        rows[path[there] - begin] = there
-        behind = piece.end - piece.begin
-        for place in range(size - 1, -1, -1):
-            if rows[place] >= 0:
-                behind = int(rows[place])
-            else:
-                rows[place] = ~behind
-        return rows
+        return _AlignedPiece(inner, sure, high - low, len(begin) == 1, len(end) == 1)
 
     def _add_alone(self, alone: NDArray[np.intp]) -> None:
         """Add members by an exact alignment of each with the centre; inserted residues get columns of their own."""
@@ -369,17 +398,28 @@ class _Whole:
         if n > MANY and len(varied) > MOST_COLUMNS:
             varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
         table = table[:, varied]
-        same, both = np.zeros((n, n), np.float32), np.zeros((n, n), np.float32)
-        for begin in range(0, len(varied), MOST_COLUMNS):
-            part = table[:, begin : begin + MOST_COLUMNS]
+        distances, placed = np.zeros(n * (n - 1) // 2, np.float32), 0
+        for begin in range(0, n, ROWS_AT_ONCE):
+            same, both = self._identities(table[begin:], min(ROWS_AT_ONCE, n - begin))
+            apart = share * (1 - same / np.maximum(both, 1))
+            for row, values in enumerate(apart):
+                later = values[row + 1 :]
+                distances[placed : placed + len(later)] = later
+                placed += len(later)
+        return GuideTree(*_native.guide_tree(distances))
+
+    def _identities(self, table: NDArray[np.uint8], n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the columns with equal residues, and with two, of the first rows with all; (n_rows, n), float32."""
+        n_plain = len(self.batch.alphabet.states)
+        same, both = np.zeros((n_rows, len(table)), np.float32), np.zeros((n_rows, len(table)), np.float32)
+        for begin in range(0, table.shape[1], COLUMNS_AT_ONCE):
+            part = table[:, begin : begin + COLUMNS_AT_ONCE]
             known = (part < n_plain).astype(np.float32)
-            both += known @ known.T
+            both += known[:n_rows] @ known.T
             for code in range(n_plain):
                 has = (part == code).astype(np.float32)
-                same += has @ has.T
-        low, high = np.triu_indices(n, 1)
-        distances = share * (1 - same[low, high] / np.maximum(both[low, high], 1))
-        return GuideTree(*_native.guide_tree(np.ascontiguousarray(distances, np.float32)))
+                same += has[:n_rows] @ has.T
+        return same, both
 
 
 def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:

@@ -33,7 +33,7 @@ CELL_BYTES, CELLS_PER_SECOND, MOST_MINUTES = 0.57, 1.2e8, 120
 
 
 #: Least members, cells of all pairs and mean length, and most residues, for which cuts are looked for (anchored.py).
-LEAST_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_FAMILY_RESIDUES = 3, 2e9, 1000, 200_000_000
+LEAST_CUT_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_FAMILY_RESIDUES = 3, 2e9, 1000, 200_000_000
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def is_long(job: FamilyInput) -> bool:
         and job.tree is None
         and job.model is None
         and not job.n_homologs
-        and len(lengths) >= LEAST_MEMBERS
+        and len(lengths) >= LEAST_CUT_MEMBERS
         and (lengths.sum() ** 2 - (lengths**2).sum()) / 2 >= LEAST_CELLS
         and lengths.mean() >= LEAST_LENGTH
         and lengths.sum() <= MOST_FAMILY_RESIDUES

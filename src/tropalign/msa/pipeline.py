@@ -52,6 +52,21 @@ if TYPE_CHECKING:
 SCORE_CELLS = 30
 
 
+def check_options(job: FamilyInput) -> None:
+    """Reject options that exclude each other, with UsageError."""
+    if job.options.drop_foreign and job.tree is not None:
+        raise UsageError(
+            f"{named('drop_foreign')} removes sequences, which a given tree does not allow: leave out one of the two"
+        )
+    if job.options.drop_foreign and not job.options.judges_members:
+        raise UsageError(
+            f"foreign members are only detected with effort default or accurate and with tropalign's rules: leave "
+            f"{named('drop_foreign')} out, or set {named('effort')} default"
+        )
+    if job.options.effort == "fast" and job.tree is not None:
+        raise UsageError("effort fast builds its own tree: choose effort default, or leave the tree out")
+
+
 def align(
     job: FamilyInput,
     devices: Sequence[Device],
@@ -64,15 +79,7 @@ def align(
 
     `devices` compute posteriors, `n_threads` the other stages. An exception from `progress` stops the alignment.
     """
-    if job.options.drop_foreign and job.tree is not None:
-        raise UsageError(
-            f"{named('drop_foreign')} removes sequences, which a given tree does not allow: leave out one of the two"
-        )
-    if job.options.drop_foreign and not job.options.judges_members:
-        raise UsageError(
-            f"foreign members are only detected with effort default or accurate and with tropalign's rules: leave "
-            f"{named('drop_foreign')} out, or set {named('effort')} default"
-        )
+    check_options(job)
     if len(job.batch) == 1:
         n = len(job.batch.codes)
         ones = np.ones(n, np.float32) if job.wants_confidence else None
@@ -81,8 +88,6 @@ def align(
     if kept is None and (anchored := align_by_anchors(job, devices, n_threads, memory_bytes, progress)) is not None:
         return anchored
     if job.options.effort == "fast":
-        if job.tree is not None:
-            raise UsageError("effort fast builds its own tree: choose effort default, or leave the tree out")
         from tropalign.msa.large import align_large
 
         found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)
@@ -97,25 +102,35 @@ def align_by_anchors(
     n_threads: int,
     memory_bytes: int,
     progress: StageProgress | None = None,
+    *,
+    is_long_enough: bool | None = None,
 ) -> MultipleAlignment | None:
-    """Align a family of long, similar sequences piece by piece; None if it is no such family (anchored.py)."""
-    if not is_long(job):
-        return None
-    from tropalign.msa.anchored import align_anchored, may_be_cut, tell_of_alone
+    """Align a family of long, similar sequences piece by piece; None if it is no such family (anchored.py).
 
-    if not may_be_cut(job):
+    `is_long_enough`: whether cuts pay, by default by `is_long`. Without the members that `drop_foreign` leaves out, the
+    family is aligned as a whole if it cannot be cut.
+    """
+    if not (is_long(job) if is_long_enough is None else is_long_enough):
         return None
+    from tropalign.msa.anchored import align_anchored, is_similar, tell_of_alone
+
+    if not is_similar(job.batch):
+        return None
+    how = (devices, n_threads, memory_bytes)
 
     def aligned(piece: FamilyInput) -> MultipleAlignment:
-        return align(piece, devices, n_threads, memory_bytes)
+        return align(piece, *how)
 
     found = align_anchored(job, aligned, n_threads, memory_bytes, progress)
     if found is None:
         return None
     tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
     if job.options.drop_foreign and found.is_alone.any():
-        job = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
-        return align_by_anchors(job, devices, n_threads, memory_bytes, progress)
+        rest = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
+        anchored = align_by_anchors(rest, *how, progress, is_long_enough=True)
+        if anchored is not None:
+            return anchored
+        return align(replace(rest, options=replace(rest.options, no_anchors=True)), *how, progress=progress)
     confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
     return _finished(replace(job, is_calibrated=True), found.columns, confidence, found.tree)
 

@@ -148,6 +148,7 @@ class MsaRun:
 
         `earlier`: stages stored in shards; an interrupted run then leaves no parts.
         """
+        pipeline.check_options(self.job)
         if earlier is None:
             found = pipeline.align_by_anchors(self.job, devices, n_threads, memory_bytes, progress)
             if found is not None:

@@ -85,7 +85,8 @@ class Star:
     """The alignments of the members with the centre.
 
     `columns`: int32, shape (n, m), for each residue of the centre the residue of each member in a best alignment, or
-    UNPAIRED. `are_certain`: bool, shape (n, m). `is_given_up`: bool, shape (n,), members that are too different.
+    UNPAIRED. `are_certain`: bool, shape (n, m); unknown residues of the centre, which pair with anything, are certain
+    for no member. `is_given_up`: bool, shape (n,), members that are too different.
     """
 
     centre: int
@@ -146,6 +147,7 @@ def star_of(
         residues = batch.codes[batch.offsets[k] : batch.offsets[k + 1]]
         are_certain[k] |= _in_order(columns[k]) & (residues[np.maximum(columns[k], 0)] == unknown)
     are_certain[is_given_up] = False
+    are_certain[:, batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]] == unknown] = False
     return Star(centre, columns, are_certain, is_given_up)
 
 
