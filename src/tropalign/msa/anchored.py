@@ -188,6 +188,7 @@ class _Whole:
         self.columns = np.zeros(len(batch.codes), np.int32)
         self.sure = np.ones(len(batch.codes), np.float32)
         self.starts = np.asarray(batch.offsets[:-1])
+        self.whole_cells = float(batch.lengths.mean()) ** 2
 
     def is_worth_it(self) -> bool:
         """True if most members belong together, and the pieces are small."""
@@ -195,8 +196,7 @@ class _Whole:
         if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or len(self.members) < 2 or not len(self.runs):
             return False
         sizes = [sizes.max() for _, sizes in self._extents()]
-        whole = float(self.batch.lengths.mean()) ** 2
-        return sum(float(size) ** 2 for size in sizes) <= MOST_LEFT * whole
+        return sum(float(size) ** 2 for size in sizes) <= MOST_LEFT * self.whole_cells
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the pieces before, between and behind the runs, in order; empty ones too."""
@@ -216,9 +216,14 @@ class _Whole:
     def _extents(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         return (self._extent(piece) for piece in self.pieces())
 
-    def align(self, first: NDArray[np.int64], copy_of: NDArray[np.int64], progress: StageProgress | None) -> Anchored:
-        """Align the pieces, join all, and add the members that are alone and the copies."""
-        self._join(self._align_pieces(progress))
+    def align(
+        self, first: NDArray[np.int64], copy_of: NDArray[np.int64], progress: StageProgress | None
+    ) -> Anchored | None:
+        """Align the pieces, join all, and add the members that are alone and the copies; None if cuts do not pay."""
+        widths = self._align_pieces(progress)
+        if widths is None:
+            return None
+        self._join(widths)
         is_alone = self.star.is_given_up
         if is_alone.any():
             self._add_alone(np.flatnonzero(is_alone))
@@ -230,10 +235,10 @@ class _Whole:
         counts = np.bincount(columns)
         return Anchored(columns, tree, sure, (np.bincount(columns, sure) / counts).astype(np.float32), is_alone)
 
-    def _align_pieces(self, progress: StageProgress | None) -> list[int]:
-        """Set the columns of each piece, from 0 on; return their numbers.
+    def _align_pieces(self, progress: StageProgress | None) -> list[int] | None:
+        """Set the columns of each piece, from 0 on; return their numbers, or None if a piece becomes too large.
 
-        If an end of a piece is not in one column, the adjacent run gives it as many residues as the piece has, or all.
+        If an end of a piece is not in one column, the piece doubles its size there, at the expense of the runs.
         """
         m = self.star.columns.shape[1]
         runs: list[list[int]] = self.runs.tolist()
@@ -242,21 +247,27 @@ class _Whole:
             k = len(widths)
             begin, end = runs[k - 1][1] if k else 0, runs[k][0] if k < len(runs) else m
             piece = Piece(begin, end, k > 0, k < len(runs))
+            size = int(self._extent(piece)[1].max())
+            if float(size) ** 2 > MOST_LEFT * self.whole_cells:
+                return None
             width, is_left_whole, is_right_whole = self._align_piece(piece)
             if is_left_whole and is_right_whole:
                 widths.append(width)
-            more = max(FLANK, int(self._extent(piece)[1].max()))
+                if progress is not None:
+                    progress("pieces", 0.5 + 0.5 * len(widths) / (len(runs) + 1))
+                continue
+            more = max(FLANK, size)
             if not is_right_whole:
-                runs[k][0] += more
-                if runs[k][1] - runs[k][0] < LEAST_RUN:
+                while k < len(runs) and runs[k][1] - LEAST_RUN < end + more:
                     del runs[k]
+                if k < len(runs):
+                    runs[k][0] = max(runs[k][0], end + more)
             if not is_left_whole:
-                runs[k - 1][1] -= more
-                if runs[k - 1][1] - runs[k - 1][0] < LEAST_RUN:
-                    del runs[k - 1]
+                while widths and runs[len(widths) - 1][0] + LEAST_RUN > begin - more:
+                    del runs[len(widths) - 1]
                     widths.pop()
-            if progress is not None:
-                progress("pieces", 0.5 + 0.5 * len(widths) / (len(runs) + 1))
+                if widths:
+                    runs[len(widths) - 1][1] = min(runs[len(widths) - 1][1], begin - more)
         self.runs = np.array(runs, np.int64).reshape(-1, 2)
         return widths
 

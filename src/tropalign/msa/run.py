@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, quiet
 from tropalign.execution.archive import packed, unpacked
@@ -49,35 +50,35 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
 
     If even two sequences take longer than the sample may, their beginnings are aligned.
     """
-    if is_long(job) and _may_be_cut(job):
-        return _seconds_by_anchors(job, devices, n_threads, memory_bytes)
+    if is_long(job):
+        by_anchors = _seconds_by_anchors(job, devices, n_threads, memory_bytes)
+        if by_anchors is not None:
+            return by_anchors
     rate = FIRST_WORK / SAMPLE_SECONDS
-    for _ in range(2):  # the first one warms up and sets the size of the second
-        # Random sequences, at least two, whose work is at most that of SAMPLE_SECONDS at the rate so far.
+    for most_seconds in (SAMPLE_SECONDS, SAMPLE_SECONDS / 10, SAMPLE_SECONDS * 4 / 10):
+        # The first sample warms up, and each sets the size of the next: large ones are up to five times as slow.
+        # Random sequences, at least two, whose work is at most that of `most_seconds` at the rate so far.
         order = np.random.default_rng(1).permutation(len(job.batch))
         least, most = min(2, len(order)), len(order)
         while least < most:
             middle = (least + most + 1) // 2
-            if work_cells(job.batch.lengths[order[:middle]], job.options) <= rate * SAMPLE_SECONDS:
+            if work_cells(job.batch.lengths[order[:middle]], job.options) <= rate * most_seconds:
                 least = middle
             else:
                 most = middle - 1
         chosen = job.batch[np.sort(order[:least])]
-        beyond = work_cells(chosen.lengths, job.options) / (rate * SAMPLE_SECONDS)
+        beyond = work_cells(chosen.lengths, job.options) / (rate * most_seconds)
         if beyond > 1:
             chosen = beginnings(chosen, int(chosen.lengths.max() / np.sqrt(beyond)))
         sample = replace(job, batch=chosen, tree=None)
         begin = time.perf_counter()
         with quiet():  # members may be foreign only to the sample
             pipeline.align(sample, devices, n_threads, memory_bytes, NoCheckpoint())
-        rate = work_cells(sample.batch.lengths, job.options) / (time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        rate = work_cells(sample.batch.lengths, job.options) / seconds
+        if seconds >= SAMPLE_SECONDS * 4 / 10:
+            break
     return work_cells(job.batch.lengths, job.options) / rate
-
-
-def _may_be_cut(job: pipeline.FamilyInput) -> bool:
-    from tropalign.msa.anchored import may_be_cut
-
-    return may_be_cut(job)
 
 
 #: Members and residues of a sample that is cut at anchors; how much longer the pieces of many members take.
@@ -86,31 +87,39 @@ ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 12, 4000, 2.0
 
 def _seconds_by_anchors(
     job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int
-) -> float:
+) -> float | None:
     """Forecast the seconds of a family that is cut at anchors, by the beginnings of some members.
 
-    The alignments with the centre are scaled by residues, the pieces by length.
+    The alignments with the centre are scaled by residues, the pieces by length. None if the family or the sample is
+    aligned as a whole.
     """
+    from tropalign.msa.anchored import may_be_cut
     from tropalign.msa.star import Kinship, star_of
+
+    if not may_be_cut(job):
+        return None
 
     n = min(len(job.batch), ANCHORED_MEMBERS)
     some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
-    sample = replace(job, batch=beginnings(some, ANCHORED_RESIDUES), tree=None)
+    options = replace(job.options, drop_foreign=False)
+    sizes = np.ceil(some.lengths * (ANCHORED_RESIDUES / some.lengths.mean())).astype(np.int64)
+    sample = replace(job, batch=beginnings(some, sizes), tree=None, options=options)
     begin = time.perf_counter()
     kinship = Kinship(sample.batch)
     model = model_of(sample.batch.alphabet, sample.options.rules)
     star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
     of_pairs = time.perf_counter() - begin
     with quiet():
-        pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes)
+        if pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes, is_long_enough=True) is None:
+            return None
     of_pieces = max(0.0, time.perf_counter() - begin - 2 * of_pairs)
     longer = float(job.batch.lengths.mean() / sample.batch.lengths.mean())
     return longer * (of_pairs * len(job.batch) / len(sample.batch) + of_pieces * MANY_MEMBERS)
 
 
-def beginnings(batch: SequenceBatch, most: int) -> SequenceBatch:
-    """Return the first `most` residues of each sequence, at least one."""
-    lengths = np.minimum(batch.lengths, max(1, most))
+def beginnings(batch: SequenceBatch, most: int | NDArray[np.int64]) -> SequenceBatch:
+    """Return the first `most` residues of each sequence, at least one; `most` may be an array."""
+    lengths = np.minimum(batch.lengths, np.maximum(1, most))
     offsets = offsets_of(lengths)
     index = np.arange(offsets[-1]) + np.repeat(batch.offsets[:-1] - offsets[:-1], lengths)
     letters = np.asarray(batch.letters)[index]
