@@ -238,11 +238,12 @@ class _Whole:
     def _align_pieces(self, progress: StageProgress | None) -> list[int] | None:
         """Set the columns of each piece, from 0 on; return their numbers, or None if a piece becomes too large.
 
-        If an end of a piece is not in one column, the piece doubles its size there, at the expense of the runs.
+        If an end of a piece is not in one column, the piece grows there, each time by twice as much.
         """
         m = self.star.columns.shape[1]
         runs: list[list[int]] = self.runs.tolist()
         widths: list[int] = []
+        more = FLANK
         while len(widths) <= len(runs):
             k = len(widths)
             begin, end = runs[k - 1][1] if k else 0, runs[k][0] if k < len(runs) else m
@@ -253,10 +254,11 @@ class _Whole:
             width, is_left_whole, is_right_whole = self._align_piece(piece)
             if is_left_whole and is_right_whole:
                 widths.append(width)
+                more = FLANK
                 if progress is not None:
                     progress("pieces", 0.5 + 0.5 * len(widths) / (len(runs) + 1))
                 continue
-            more = max(FLANK, size)
+            more *= 2
             if not is_right_whole:
                 while k < len(runs) and runs[k][1] - LEAST_RUN < end + more:
                     del runs[k]
