@@ -25,6 +25,7 @@ files = {
     "representatives": "--representatives",
     "uc": "--uc",
     "columns_out": "--columns-out",
+    "differences": "--differences",
     "branches": "--branches",
 }
 beside = " ".join(
