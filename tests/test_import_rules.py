@@ -26,7 +26,7 @@ ALLOWED = {
     "options": {"errors"},
     "execution": {"errors", "resources"},
     "sequences": {"errors", "guesses", "properties", "ragged", "lazy", "resources", "execution"},
-    "scoring": {"errors", "properties", "arrays", "sequences"},
+    "scoring": {"errors", "properties", "arrays", "resources", "sequences"},
     "results": {"errors", "guesses", "properties", "arrays", "ragged", "resources", "options", "sequences"},
     "devices": {"errors", "properties", "resources", "options", "execution"},
     "formats": {"errors", "properties", "arrays", "ragged", "resources", "execution", "sequences", "results"},
