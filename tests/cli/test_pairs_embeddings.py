@@ -90,6 +90,7 @@ def test_names_and_formats_of_h5(tmp_path, npz):
 
 def test_h5_without_its_package(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "h5py", None)
+    (tmp_path / "a.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
     assert main(["pairs", "--embeddings", str(tmp_path / "a.h5")]) == 3
     assert "a.h5: reading .h5 needs the package h5py: install it, or give .npz" in capsys.readouterr().err
 

@@ -109,7 +109,7 @@ def test_a_vector_of_zeros_is_similar_to_nothing():
         ),
         (InputError, "only one sequence, so there is no pair", [np.ones((2, 4))], {}),
         (InputError, "there is no array", [], {}),
-        (InputError, "no.npz: No such file", "no.npz", {}),
+        (InputError, "no.npz: there is no such file", "no.npz", {}),
         (ScoringError, "two pieces", VECTORS, {"gap": ta.Gap(2, 1, 9, 0.5)}),
         (UsageError, "similarity 'angle'", VECTORS, {"similarity": "angle"}),
         (UsageError, "shift nan", VECTORS, {"shift": np.nan}),
@@ -157,7 +157,7 @@ def test_names_and_files_that_cannot_be_used(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\3\4 no archive")
     np.save(tmp_path / "b.npy", np.ones((2, 3)))
     (tmp_path / "b.npy").rename(tmp_path / "b.npz")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         ta.align_embeddings(tmp_path / "c.npz", gap=GAP)
     with pytest.raises(InputError, match="'v0 x v1': a score is not finite"):
         ta.align_embeddings({name: one * 1e20 for name, one in VECTORS.items()}, similarity="dot", gap=GAP)

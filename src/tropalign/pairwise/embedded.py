@@ -15,7 +15,7 @@ from tropalign.errors import InputError, named
 from tropalign.properties import cached_property
 from tropalign.resources.limits import require
 from tropalign.sequences import PROTEIN, SequenceBatch
-from tropalign.sequences.files import file_name
+from tropalign.sequences.files import file_name, opened
 
 if TYPE_CHECKING:
     from tropalign.pairwise.embedding_options import Similarity
@@ -208,6 +208,8 @@ def _read(path: str) -> Iterator[tuple[str, NDArray[Any]]]:
 
     if path == "-":
         raise InputError("embeddings cannot be read from standard input: name a file", file=file_name(path))
+    with opened(path):  # h5py's errors of missing files and directories are long
+        pass
     try:
         if path.lower().endswith(".npz"):
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:

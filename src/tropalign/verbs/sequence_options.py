@@ -368,9 +368,12 @@ class TrackCommand(AlignmentOptions, TrackOptions):
 
         The matrix is None if nothing is to be added.
         """
+        from pathlib import Path
+
         from tropalign.pairwise.tracks import with_tracks
 
-        track: Any = self.track if files is None else files
+        given = self.track if files is None else files
+        track: Any = None if given is None else [Path(path) for path in given]
         if track is not None and targets is not None:
             track = track[:1], track[1:]
         reading = {"skip_empty": self.skip_empty, "gaps": self.gaps}
