@@ -120,21 +120,22 @@ def test_what_the_callers_function_raises_ends_the_call(function):
 
 
 def test_an_event_of_another_thread_ends_a_single_long_pair():
-    first, second = ("".join(row) for row in RANDOM.choice(list("ACGT"), (2, 60_000)))
-    ends, outcome = threading.Event(), []
+    first, second = ("".join(row) for row in RANDOM.choice(list("ACGT"), (2, 200_000)))
+    begun, ends, outcome = threading.Event(), threading.Event(), []
 
     def told(_n_begun):
+        begun.set()
         if ends.is_set():
             raise Cancelled
 
     def work():
         with pytest.raises(Cancelled):
-            ta.align_many([(first, second)], mode="global", n_threads=1, progress=told)
+            ta.align_many([(first, second)], mode="global", report="score", n_threads=1, progress=told)
         outcome.append("ended")
 
     worker = threading.Thread(target=work)
     worker.start()
-    time.sleep(0.2)
+    assert begun.wait(60)
     ends.set()
     worker.join(60)
     assert outcome == ["ended"]
