@@ -6,7 +6,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.placement.branch_vectors import states_of
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts
+from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, alphabet_saved, byte_counts
 from tropalign.sequences.kinds import judge_alphabet
 
 
@@ -117,6 +117,16 @@ def test_an_alphabet_nobody_registered_survives_pickling():
 def test_no_alphabets(arguments, words):
     with pytest.raises(ValueError, match=words):
         Alphabet(*arguments)
+
+
+def test_an_own_alphabet_keeps_all_that_it_says_in_files(tmp_path):
+    own = Alphabet("inosine", "ACGTI", "", {"U": "T"}, dict(zip("ACGTUI", "TGCAAC", strict=True)), gap_cost=(7, 2))
+    assert all(getattr(alphabet_saved(own.saved), name) == getattr(own, name) for name in vars(own) if name[0] != "_")
+    assert all(alphabet_saved(alphabet.saved) is alphabet for alphabet in ALPHABETS.values())
+    result = ta.align_many([("ACGIA", "TCCGT"), ("ACGIA", "ACCTT")], alphabet=own, matrix=(2, -3), strand="minus")
+    ta.write_alignments(result, tmp_path / "x.result", format="result")
+    back = ta.read_result(tmp_path / "x.result")
+    assert [row.query_text() for row in back] == [row.query_text() for row in result] == ["TCCGT"] * 2
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=str)

@@ -77,10 +77,18 @@ def test_strings_that_make_no_batch(arguments, sentence):
 def test_reverse_complement():
     batch = ta.SequenceBatch.from_strings(["ACGTRn", "UUA"], alphabet=ta.NUCLEOTIDE)
     back = batch.reverse_complement()
-    assert [back.text(k) for k in range(2)] == ["nYACGT", "TAA"]
+    assert [back.text(k) for k in range(2)] == ["nYACGT", "UAA"]
     assert np.array_equal(back.codes, ta.NUCLEOTIDE.encode(back.letters)[0])
     with pytest.raises(ta.InputError, match="protein sequences have no reverse strand"):
         ta.SequenceBatch.from_strings(["MKV"]).reverse_complement()
+
+
+def test_the_other_strand_of_rna_is_rna():
+    texts = ["AACGU", "aacg", "AACGT", "AACGUT", "aaCGu", "C"]
+    other = ta.SequenceBatch.from_strings(texts, alphabet="nucleotide").reverse_complement()
+    assert [other.text(k) for k in range(6)] == ["ACGUU", "cgtt", "ACGTT", "AACGTT", "aCGuu", "G"]
+    alignment = ta.align("AACGUGG", "CCACGUU", strand="both", mode="global")
+    assert (alignment.strand, alignment.query_text()) == (-1, "CCACGUU")
 
 
 @given(st.lists(st.text("ACGTRYSWKMBDHVNacgtryswkmbdhvn", min_size=1, max_size=40), min_size=1, max_size=8))
@@ -114,7 +122,11 @@ def test_other_strands_in_pieces(texts, piece):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tropalign.sequences.alphabet.PIECE", piece)
         made = reverse_complement(letters, offsets, ta.NUCLEOTIDE)
-    assert made.tobytes().decode() == "".join(text.translate(table)[::-1] for text in texts)
+    rna = {ord("T"): "U", ord("t"): "u"}
+    others = [(text.translate(table)[::-1], {*text.upper()}) for text in texts]
+    assert made.tobytes().decode() == "".join(
+        other.translate(rna) if "U" in own and "T" not in own else other for other, own in others
+    )
 
 
 def copies(value):

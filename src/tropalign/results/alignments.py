@@ -33,6 +33,7 @@ from tropalign.results.gapped import DELETION, INSERTION, cigar_text, cigars, ga
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import batches, column_arrays, default_numbers
 from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences.alphabet import reverse_complement
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -287,8 +288,8 @@ class Alignment(Row):
         """
         text, alphabet = self._text("query")
         if self.strand < 0:
-            complement = alphabet.complement_table.tobytes()
-            text = text.encode("latin-1").translate(complement)[::-1].decode("latin-1")
+            letters = np.frombuffer(text.encode("latin-1"), np.uint8)
+            text = reverse_complement(letters, np.array([0, len(text)]), alphabet).tobytes().decode("latin-1")
         return text
 
     def _text(self, side: str) -> tuple[str, Alphabet]:

@@ -118,12 +118,15 @@ class Alphabet:
 
     @property
     def saved(self) -> str:
-        """Text for files, from which `alphabet_saved` makes the alphabet: the name if it is in `ALPHABETS`."""
+        """Text for files, from which `alphabet_saved` makes the alphabet: its name if it is in `ALPHABETS`, or JSON."""
         known = ALPHABETS.get(self.name)
-        return (
-            self.name
-            if known is not None and known.letters == self.letters
-            else f"{self.letters} {self.wildcard} {self.name}"
+        if known is not None and known.letters == self.letters:
+            return self.name
+        import json
+
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return json.dumps(
+            {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
         )
 
     @property
@@ -333,8 +336,13 @@ def alphabet_named(name: str) -> Alphabet:
 
 def alphabet_saved(text: str) -> Alphabet:
     """Return the alphabet of `Alphabet.saved`. Raises ValueError, LookupError or TypeError for another text."""
-    parts = str(text).split(" ", 2)
-    return Alphabet(parts[2], parts[0], parts[1]) if len(parts) == 3 else ALPHABETS[text]
+    import json
+
+    if not text.startswith("{"):
+        return ALPHABETS[text]
+    values = json.loads(text)
+    pairs = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Alphabet(**{**values, **pairs})
 
 
 def own_alphabet(letters: str) -> Alphabet:
@@ -379,12 +387,32 @@ PIECE = 1 << 18
 def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
     """Reverse-complement each of several concatenated sequences; their order, case and non-letters stay.
 
+    A sequence written with U and without T gets U as the complement of A, and so for other synonyms.
+
     `letters`: uint8, shape (n_letters,); sequence k is ``letters[offsets[k]:offsets[k + 1]]``. Raises InputError
     if sequences of the alphabet have a single strand.
     """
+    import numpy as np
+
     if not alphabet.has_strands:
         raise InputError(f"{alphabet.name} sequences have no reverse strand: use the plus strand only")
-    return mirrored(letters, offsets, alphabet.complement_table)
+    made = mirrored(letters, offsets, alphabet.complement_table)
+    for synonym, letter in alphabet.synonyms.items():
+        has_synonym = _has_letter(letters, offsets, synonym)
+        if letter in alphabet.complement.values() and has_synonym.any():
+            chosen = has_synonym & ~_has_letter(letters, offsets, letter)
+            of_chosen = np.repeat(chosen, np.diff(offsets))
+            for old, new in ((letter, synonym), (letter.lower(), synonym.lower())):
+                made[of_chosen & (made == ord(old))] = ord(new)
+    return made
+
+
+def _has_letter(letters: NDArray[np.uint8], offsets: NDArray[np.int64], letter: str) -> NDArray[np.bool_]:
+    """Return for each sequence whether it has a letter, of either case."""
+    import numpy as np
+
+    places = np.flatnonzero((letters == ord(letter)) | (letters == ord(letter.lower())))
+    return np.diff(np.searchsorted(places, offsets)) > 0
 
 
 def mirrored(

@@ -52,11 +52,11 @@ function drawAlignment(host, rows, {topStart, bottomStart, topStep = 1}) {
   host.replaceChildren(...blocks);
 }
 
-/** Reverse complement of a text. */
+/** Reverse complement of a text; a text with U and without T gets U. */
 function otherStrand(text, complements) {
   let found = "";
   for (let k = text.length - 1; k >= 0; k--) found += String.fromCharCode(complements[text.charCodeAt(k)]);
-  return found;
+  return /u/i.test(text) && !/t/i.test(text) ? found.replace(/t/g, "u").replace(/T/g, "U") : found;
 }
 
 function count(text, letter) {
