@@ -98,6 +98,11 @@ def speeds() -> dict[str, float]:
                     options = {"gap": GAP, "mode": mode, "report": report, "n_threads": 1}
                     seconds = seconds_of(lambda some=some, options=options: ta.align_scores(some, **options))
                     found[f"{kind} {'60-600' if mixed else '300'} {mode} {report}"] = cells / seconds / 1e9
+        for mode in ("local", "global"):
+            some = [one.astype(np.float32) for one in made]
+            options = {"gap": GAP, "mode": mode, "n_threads": 1}
+            seconds = seconds_of(lambda some=some, options=options: ta.soft_align(some, **options))
+            found[f"float32 {'60-600' if mixed else '300'} {mode} posteriors"] = cells / seconds / 1e9
         if (score := loop()) is not None:
             some = [one.astype(np.float32) for one in made]
             seconds = seconds_of(lambda some=some, score=score: [score(one) for one in some])

@@ -8,7 +8,7 @@
 // Of two adjacent gaps, that of the rows (F) precedes that of the columns: each such alignment counts once. The
 // backward sums of M, E and F are the derivatives of the sum over all alignments, Z.
 //
-// A strip has a row per lane, and in step t lane l computes column t - l, from 0:
+// A strip has a row per lane of two vectors, and in step t lane l computes column t - l, from 0:
 //
 //     lane 0   0 1 2 3 4 ...              w, M, E and F of all steps are kept, a vector each
 //     lane 1     0 1 2 3 ...
@@ -20,6 +20,10 @@
 // They fall by at most extend bits per column and 2 open once, and the numbers of a lane belong to columns one apart.
 // Of those, numbers matter down to the digits of the type. If not even one step fits, or a result is not finite, a
 // table of float is computed in double.
+//
+// Bound: 28 instructions per cell with AVX2 (300 x 300, windows of 7 steps), a fifth of them for exponentials and a
+// fifth for scales and borders of windows; four per cycle finish on Zen 5, so that the cycles of a step are those of
+// its instructions. With one vector per strip they were those of its longest chain: F, a move down, two factors.
 //
 // The sweep of posteriors of multiple alignment (msa/posterior_sweep.hpp) has a pair per lane, scores by letters
 // and a scale per row, so that it serves many short pairs of bounded scores; here a pair has a table of its own,
@@ -55,12 +59,68 @@ struct ScaledSum {
     }
 };
 
+#define TROPALIGN_INLINE __attribute__((always_inline))
+
+/// Two vectors as one of as many lanes. A step of a strip waits for the step before it, and two vectors hardly take
+/// longer to come than one. (A vector type of twice the registers' size compiles to loops over memory.)
+template <class U>
+struct Twin {
+    using Item = std::remove_cvref_t<decltype(U{}[0])>;
+    static constexpr int kHalf = static_cast<int>(sizeof(U) / sizeof(Item)), kLanes = 2 * kHalf;
+    U low, high;
+
+    TROPALIGN_INLINE static Twin all(Item x) { return {U{} + x, U{} + x}; }
+    TROPALIGN_INLINE static Twin loaded(const Item *from) {
+        return {load<Item, sizeof(U)>(from), load<Item, sizeof(U)>(from + kHalf)};
+    }
+    TROPALIGN_INLINE void stored(Item *to) const {
+        store<Item, sizeof(U)>(to, low), store<Item, sizeof(U)>(to + kHalf, high);
+    }
+    TROPALIGN_INLINE Item operator[](int l) const { return l < kHalf ? low[l] : high[l - kHalf]; }
+    void set(int l, Item x) { (l < kHalf ? low : high)[l % kHalf] = x; }
+
+    TROPALIGN_INLINE friend Twin operator+(Twin a, Twin b) { return {a.low + b.low, a.high + b.high}; }
+    TROPALIGN_INLINE friend Twin operator-(Twin a, Twin b) { return {a.low - b.low, a.high - b.high}; }
+    TROPALIGN_INLINE friend Twin operator*(Twin a, Twin b) { return {a.low * b.low, a.high * b.high}; }
+    TROPALIGN_INLINE friend Twin operator>>(Twin a, int by) { return {a.low >> by, a.high >> by}; }
+    TROPALIGN_INLINE friend Twin fma(Twin a, Twin b, Twin c) {
+        return {TROPALIGN_ISA::fma(a.low, b.low, c.low), TROPALIGN_ISA::fma(a.high, b.high, c.high)};
+    }
+    TROPALIGN_INLINE friend Twin larger(Twin a, Twin b) {
+        return {TROPALIGN_ISA::larger(a.low, b.low), TROPALIGN_ISA::larger(a.high, b.high)};
+    }
+    TROPALIGN_INLINE friend Twin smaller(Twin a, Twin b) {
+        return {TROPALIGN_ISA::smaller(a.low, b.low), TROPALIGN_ISA::smaller(a.high, b.high)};
+    }
+    /// Return x where a > b, otherwise y.
+    template <class C>
+    TROPALIGN_INLINE friend Twin where_above(Twin<C> a, Twin<C> b, Twin x, Twin y) {
+        return {a.low > b.low ? x.low : y.low, a.high > b.high ? x.high : y.high};
+    }
+    /// Return `first`, then all lanes but the last.
+    TROPALIGN_INLINE Twin moved_down(Item first) const {
+        return [&]<int... l>(std::integer_sequence<int, l...>) TROPALIGN_INLINE {
+            return Twin{__builtin_shufflevector(U{} + first, low, (kHalf - 1 + l)...),
+                        __builtin_shufflevector(low, high, (kHalf - 1 + l)...)};
+        }(std::make_integer_sequence<int, kHalf>{});
+    }
+    /// Return all lanes but the first, then `last`.
+    TROPALIGN_INLINE Twin moved_up(Item last) const {
+        return [&]<int... l>(std::integer_sequence<int, l...>) TROPALIGN_INLINE {
+            return Twin{__builtin_shufflevector(low, high, (1 + l)...),
+                        __builtin_shufflevector(high, U{} + last, (1 + l)...)};
+        }(std::make_integer_sequence<int, kHalf>{});
+    }
+};
+
 template <class T, bool is_local>
 class SoftSweep {
-    using V = Vec<T, kVectorBytes>;
     using Int = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-    using I = Vec<Int, kVectorBytes>;
-    static constexpr int L = Real<V>::lanes, kBlock = L < 4 ? L : 4;
+    using One = Vec<T, kVectorBytes>;
+    using OneInt = Vec<Int, kVectorBytes>;
+    using V = Twin<One>;
+    using I = Twin<OneInt>;
+    static constexpr int L = V::kLanes, kBlock = V::kHalf < 4 ? V::kHalf : 4;
     static constexpr int kFraction = std::numeric_limits<T>::digits - 1,
                          kBias = std::numeric_limits<T>::max_exponent - 1;
     static constexpr int kMostSteps = 16, kKept = kFraction + 3;
@@ -70,7 +130,9 @@ class SoftSweep {
         : table_(table), free_(scoring.free_ends), m_(table.n_rows), n_(table.n_columns), n_strips_((m_ + L - 1) / L),
           stride_((n_ + L + 3) / 4 * 4), unit_(std::numbers::log2e_v<long double> / scoring.temperature),
           open_(static_cast<double>(scoring.open * unit_)), extend_(static_cast<double>(scoring.extend * unit_)),
-          o_(static_cast<T>(std::exp2(-open_))), e_(static_cast<T>(std::exp2(-extend_))), scratch_(scratch) {}
+          near_unit_(static_cast<T>(unit_)), unit_rest_(static_cast<T>(unit_ - near_unit_)),
+          lowest_(static_cast<T>(-(kBias + 2) / unit_)), o_(static_cast<T>(std::exp2(-open_))),
+          e_(static_cast<T>(std::exp2(-extend_))), scratch_(scratch) {}
 
     /// Return the sums; nothing if numbers leave the range of the type.
     std::optional<SoftSums> run() {
@@ -87,40 +149,28 @@ class SoftSweep {
     }
 
   private:
-    static V power(I exponent) {
-        exponent = exponent < -kBias ? I{} - kBias : exponent;
-        exponent = exponent > kBias ? I{} + kBias : exponent;
-        return (V)((exponent + kBias) << kFraction);
+    TROPALIGN_INLINE static One power(OneInt exponent) {
+        exponent = exponent < -kBias ? OneInt{} - kBias : exponent;
+        exponent = exponent > kBias ? OneInt{} + kBias : exponent;
+        return (One)((exponent + kBias) << kFraction);
     }
-    /// Return `first`, then all lanes but the last.
-    template <class U, class Item>
-    static U moved_down(U v, Item first) {
-        return [&]<int... l>(std::integer_sequence<int, l...>) __attribute__((always_inline)) {
-            return __builtin_shufflevector(v, U{} + first, (l ? l - 1 : L)...);
-        }(std::make_integer_sequence<int, L>{});
-    }
-    /// Return all lanes but the first, then `last`.
-    template <class U, class Item>
-    static U moved_up(U v, Item last) {
-        return [&]<int... l>(std::integer_sequence<int, l...>) __attribute__((always_inline)) {
-            return __builtin_shufflevector(v, U{} + last, (l + 1)...);
-        }(std::make_integer_sequence<int, L>{});
-    }
-    static V loaded(const T *from) { return load<T, kVectorBytes>(from); }
-    static void stored(T *to, V v) { store<T, kVectorBytes>(to, v); }
+    TROPALIGN_INLINE static V power(I exponent) { return {power(exponent.low), power(exponent.high)}; }
+    TROPALIGN_INLINE static One loaded(const T *from) { return load<T, kVectorBytes>(from); }
+    TROPALIGN_INLINE static void stored(T *to, One v) { store<T, kVectorBytes>(to, v); }
 
     bool choose_steps() {
         const T *scores = static_cast<const T *>(table_.scores);
         const int64_t count = int64_t{m_} * n_;
-        V most = V{};
+        V most{};
         int64_t k = 0;
-        for (; k + L <= count; k += L) most = larger(most, loaded(scores + k));
+        for (; k + L <= count; k += L) most = larger(most, V::loaded(scores + k));
         T highest = 0;
         for (; k < count; ++k) highest = std::max(highest, scores[k]);
         for (int l = 0; l < L; ++l) highest = std::max(highest, most[l]);
         const double bits = static_cast<double>(highest * unit_), rise = bits + extend_ + 3;
         const double room = 2 * kBias - 12 - kKept - 4 * open_ - bits - rise;
         if (!(room >= rise + extend_) || !(2 * (open_ + extend_) + kKept < kBias - 6)) return false;
+        if (!(bits + 2 * open_ + 4 * extend_ + 8 < kBias)) return false;  // e times the ratio of two lanes' scales
         steps_ = static_cast<int>(std::min<double>(kMostSteps, room / (rise + extend_)));
         target_ = -std::max(0, kBias - 4 - kKept - static_cast<int>(std::ceil(2 * open_ + rise + steps_ * extend_)));
         n_windows_ = (n_ + L + steps_ - 1) / steps_;
@@ -163,19 +213,18 @@ class SoftSweep {
     }
 
     /// Return 2^(score / temperature in bits); 0 below the range of the type.
-    V weights_of(V scores) const {
+    One weights_of(One scores) const {
         constexpr T rounder = std::is_same_v<T, float> ? T(0x1.8p23) : T(0x1.8p52);
-        scores = larger(scores, V{} + static_cast<T>(-(kBias + 2) / unit_));
-        V whole, rest;
-        if constexpr (sizeof(T) == 8 || kFused<V>) {
-            const T unit = static_cast<T>(unit_), unit_rest = static_cast<T>(unit_ - unit);
-            whole = (scores * unit + rounder) - rounder;
-            rest = fma(scores, V{} + unit_rest, fma(scores, V{} + unit, -whole));
+        scores = larger(scores, One{} + lowest_);
+        One whole, rest;
+        if constexpr (sizeof(T) == 8 || kFused<One>) {
+            whole = (scores * near_unit_ + rounder) - rounder;
+            rest = fma(scores, One{} + unit_rest_, fma(scores, One{} + near_unit_, -whole));
         } else {
             using Wide = Vec<double, 2 * kVectorBytes>;
             const Wide bits = __builtin_convertvector(scores, Wide) * static_cast<double>(unit_);
             const Wide near = (bits + 0x1.8p52) - 0x1.8p52;
-            whole = __builtin_convertvector(near, V), rest = __builtin_convertvector(bits - near, V);
+            whole = __builtin_convertvector(near, One), rest = __builtin_convertvector(bits - near, One);
         }
         constexpr int terms = sizeof(T) == 8 ? 13 : 7;  // of the series of 2^rest, |rest| <= 1/2
         static constexpr auto factors = [] {
@@ -187,9 +236,9 @@ class SoftSweep {
             }
             return found;
         }();
-        V sum = V{} + factors[terms];
-        for (int k = terms - 1; k >= 0; --k) sum = fma(sum, rest, V{} + factors[k]);
-        return sum * power(__builtin_convertvector(whole, I));
+        One sum = One{} + factors[terms];
+        for (int k = terms - 1; k >= 0; --k) sum = fma(sum, rest, One{} + factors[k]);
+        return sum * power(__builtin_convertvector(whole, OneInt));
     }
 
     /// Transpose a block of kBlock rows and columns.
@@ -223,8 +272,8 @@ class SoftSweep {
             }
             const T *from = static_cast<const T *>(table_.scores) + static_cast<ptrdiff_t>(row) * n_;
             int j = 0;
-            for (; j + L <= n_; j += L) stored(to + j, weights_of(loaded(from + j)));
-            T rest[L] = {};
+            for (; j + V::kHalf <= n_; j += V::kHalf) stored(to + j, weights_of(loaded(from + j)));
+            T rest[V::kHalf] = {};
             std::copy_n(from + j, n_ - j, rest);
             stored(rest, weights_of(loaded(rest)));
             std::copy_n(rest, n_ - j, to + j);
@@ -234,70 +283,77 @@ class SoftSweep {
             for (int l = 0; l < L; l += kBlock) turn(rows_ + l * stride_ + t, stride_, weights + t * L + l, L);
     }
 
-    /// Bring the largest of four numbers of each lane near 2^target; lanes without numbers keep their scale.
+    /// Bring the largest of the numbers of each lane near 2^target; lanes without numbers keep their scale.
     template <class... Numbers>
-    void rescale(I &scale, Numbers &...numbers) const {
-        V highest = V{};
+    TROPALIGN_INLINE void rescale(I &scale, Numbers &...numbers) const {
+        V highest{};
         ((highest = larger(highest, numbers)), ...);
-        I by = target_ + kBias - ((I)highest >> kFraction);
-        by = highest > 0 ? by : I{};
-        scale -= by;
-        const I half = by >> 1;
-        const V first = power(half), second = power(by - half);
+        const I bits = {(OneInt)highest.low, (OneInt)highest.high};  // in the order of the numbers
+        I by = I::all(target_ + kBias) - (bits >> kFraction);
+        by = where_above(bits, I{}, by, I{});
+        scale = scale - by;
+        const V first = power(by >> 1), second = power(by - (by >> 1));
         ((numbers = numbers * first * second), ...);
     }
 
     void forward(int s) {
         const T *weights = of_strip(weights_, s);
         T *m_kept = of_strip(m_kept_, s), *e_kept = of_strip(e_kept_, s), *f_kept = of_strip(f_kept_, s);
-        V A = V{}, B = V{}, T1 = V{}, T2 = V{};  // T of the last step, and of the one before, of the lane above
-        T1[0] = border_t_[0];
-        const V o = V{} + o_, e = V{} + e_;
-        I scale = I{} + border_scale_[0];
+        V A{}, B{}, T1{}, T2{};  // T of the last step, and of the one before, of the lane above
+        T1.set(0, border_t_[0]);
+        const V o = V::all(o_), e = V::all(e_);
+        I scale = I::all(border_scale_[0]);
         for (int window = 0; window < n_windows_; ++window) {
             const int begin = window * steps_, end = std::min(begin + steps_, n_ + L);
-            V one = is_local ? power(-scale) : V{};
+            V one = is_local ? power(I{} - scale) : V{};
             rescale(scale, A, B, T1, T2, one);
-            if (begin < L) {
-                for (int l = 1; l < L; ++l)  // lanes without numbers continue the lane before
-                    if (!(std::max({A[l], B[l], T1[l], T2[l]}) > 0)) scale[l] = scale[l - 1];
-            }
-            store<Int, kVectorBytes>(scale_of(s, window), scale);
+            if (begin < L) continue_scales<1>(scale, larger(larger(A, B), larger(T1, T2)));
+            scale.stored(scale_of(s, window));
             T in_t[kMostSteps], in_b[kMostSteps];
             take_border(border_t_, begin + 1, scale[0], in_t), take_border(border_b_, begin, scale[0], in_b);
-            const V ratio = power(moved_down(scale, scale[0]) - scale);
-            one = power(-scale);
+            const V ratio = power(scale.moved_down(scale[0]) - scale), e_ratio = e * ratio;
+            one = power(I{} - scale);
             const V fresh = is_local ? one : V{};
-            V ended = V{};
+            V ended{};
             for (int t = begin; t < end; ++t) {
-                V M = loaded(weights + t * L) * (T2 + fresh);
-                V E = e * A, F = e * (moved_down(B, in_b[t - begin]) * ratio);
-                if (!is_local && free_.query_start && t < L) M[t] = one[t], F[t] = 0;
+                V M = V::loaded(weights + t * L) * (is_local ? T2 + fresh : T2);
+                V E = e * A, F = e_ratio * B.moved_down(in_b[t - begin]);
+                if (!is_local && free_.query_start && t < L) M.set(t, one[t]), F.set(t, 0);
                 const V U = fma(o, F, M);
                 A = E + U, B = F + M;
                 const V total = fma(o, E, U);
-                T2 = T1, T1 = moved_down(total, in_t[t - begin]) * ratio;
-                stored(m_kept + t * L, M), stored(e_kept + t * L, E), stored(f_kept + t * L, F);
-                if (is_local) ended += M;
-                if (t >= L - 1) border_t_[t - L + 1] = total[L - 1], border_b_[t - L + 1] = B[L - 1];
+                T2 = T1, T1 = total.moved_down(in_t[t - begin]) * ratio;
+                M.stored(m_kept + t * L), E.stored(e_kept + t * L), F.stored(f_kept + t * L);
+                if (is_local) ended = ended + M;
+                border_t_[t - L + 1] = total[L - 1], border_b_[t - L + 1] = B[L - 1];
             }
             for (int t = std::max(begin, L - 1); t < end; ++t) border_scale_[t - L + 1] = scale[L - 1];
             if (is_local) {
                 I own = scale;
                 rescale(own, ended);
-                own = ended > 0 ? own : z_scale_;
-                const I most = own > z_scale_ ? own : z_scale_;
+                own = where_above(ended, V{}, own, z_scale_);
+                const I most = where_above(own, z_scale_, own, z_scale_);
                 z_lanes_ = z_lanes_ * power(z_scale_ - most) + ended * power(own - most);
                 z_scale_ = most;
             }
         }
     }
 
+    /// In lanes without numbers, continue the scale of the lane before, or of that after if `step` is -1.
+    template <int step>
+    static void continue_scales(I &scale, V numbers) {
+        Int scales[L];
+        T highest[L];
+        scale.stored(scales), numbers.stored(highest);
+        for (int l = step > 0 ? 1 : L - 2; l >= 0 && l < L; l += step)
+            scales[l] = highest[l] > 0 ? scales[l] : scales[l - step];
+        scale = I::loaded(scales);
+    }
+
     /// Set the numbers of the columns from j of the row next to a strip, in another scale.
     void take_border(const T *border, int j, Int scale, T *to) const {
-        for (int k = 0; k < steps_; k += L) {
-            const I by = load<Int, kVectorBytes>(border_scale_ + j + k) - scale;
-            const I half = by >> 1;
+        for (int k = 0; k < steps_; k += V::kHalf) {
+            const OneInt by = load<Int, kVectorBytes>(border_scale_ + j + k) - scale, half = by >> 1;
             stored(to + k, loaded(border + j + k) * power(half) * power(by - half));
         }
     }
@@ -336,67 +392,80 @@ class SoftSweep {
         const bool is_last = s + 1 == n_strips_;
         if (is_last) clear_borders();
         // In the borders, of the row below: weight times sum of M, and sum of F.
-        V E = V{}, F = V{}, X1 = V{}, X2 = V{}, gaps = V{}, residues = V{};
+        V E{}, F{}, X1{}, X2{}, gaps{}, residues{};
         Int first_scale = border_scale_[n_];  // by the gap in the last column of the row below
         if (border_b_[n_] > 0) first_scale += std::ilogb(border_b_[n_]) - target_;
-        X1[L - 1] = std::ldexp(border_t_[n_], static_cast<int>(border_scale_[n_] - first_scale));
-        I scale = I{} + first_scale;
+        X1.set(L - 1, std::ldexp(border_t_[n_], static_cast<int>(border_scale_[n_] - first_scale)));
+        I scale = I::all(first_scale);
         const int last_lane = m_ - 1 - s * L;  // of row m
-        const V o = V{} + o_, e = V{} + e_;
+        const bool has_row_ends = !is_local && is_last && free_.target_end;
+        const V o = V::all(o_), e = V::all(e_);
+        T last_m[L], last_e[L], last_f[L];  // 1 if an alignment may end in the last column
+        Int lanes[L];
+        for (int l = 0; l < L; ++l) {
+            const int i = s * L + l + 1;
+            last_m[l] = i <= m_ && ends_m(i, n_), last_e[l] = i <= m_ && ends_e(i, n_);
+            last_f[l] = i <= m_ && ends_f(i, n_), lanes[l] = l;
+        }
+        const I lane = I::loaded(lanes);
         for (int window = n_windows_ - 1; window >= 0; --window) {
             const int begin = window * steps_, end = std::min(begin + steps_, n_ + L);
-            V one = is_local ? power(-scale) : V{};
+            V one = is_local ? power(I{} - scale) : V{};
             rescale(scale, E, F, X1, X2, one);
-            if (end > n_) {
-                for (int l = L - 1; l >= 0; --l) {  // lanes without gaps continue the lane below
-                    if (std::max(E[l], F[l]) > 0 || (l == L - 1 && (is_local || window + 1 < n_windows_))) continue;
-                    const Int below = l < L - 1 ? scale[l + 1] : first_scale;
-                    const int by = static_cast<int>(scale[l] - below);
-                    X1[l] = std::ldexp(X1[l], by), X2[l] = std::ldexp(X2[l], by), scale[l] = below;
-                }
+            if (end > n_) {  // lanes without gaps continue the lane below
+                const I before = scale;
+                if (!is_local && window + 1 == n_windows_ && !(std::max(E[L - 1], F[L - 1]) > 0))
+                    scale.set(L - 1, first_scale);
+                continue_scales<-1>(scale, larger(E, F));
+                const I by = before - scale;
+                const V factor = power(by >> 1), other = power(by - (by >> 1));
+                X1 = X1 * factor * other, X2 = X2 * factor * other;
             }
             T in_x[kMostSteps], in_f[kMostSteps];
             take_border(border_t_, begin - L, scale[L - 1], in_x);
             take_border(border_b_, begin - L + 1, scale[L - 1], in_f);
-            const V ratio = power(moved_up(scale, scale[L - 1]) - scale);
-            one = power(-scale);
-            const I both = load<Int, kVectorBytes>(scale_of(s, window)) + scale - static_cast<Int>(z_.scale);
-            const I half = both >> 1;
-            V first = power(half);
-            const V second = power(both - half) * static_cast<T>(1 / z_.value);
-            if (is_last || end > n_) {
-                for (int l = 0; l < L; ++l)  // lanes that are not in the table
-                    if (l > last_lane || begin > n_ + l) first[l] = 0;
-            }
-            V row_end_m = is_local ? one : V{}, row_end_f = V{};
-            if (!is_local && is_last && free_.target_end)
-                row_end_m[last_lane] = one[last_lane], row_end_f[last_lane] = one[last_lane];
-            V opened = V{}, extended = V{};
-            for (int t = end - 1; t >= begin; --t) {
-                V ba = e * E, bb = e * (moved_up(F, in_f[t - begin]) * ratio);
-                V end_m = row_end_m, end_e = V{}, end_f = row_end_f;
-                if (t >= n_) {
-                    for (int l = 0; l < L; ++l) {
-                        const int i = s * L + l + 1;
-                        const bool is_end = t - l == n_ && i <= m_, is_before = t - l < n_;
-                        if (!is_before) end_m[l] = is_end && ends_m(i, n_) ? one[l] : T{0};
-                        if (!is_before) end_e[l] = is_end && ends_e(i, n_) ? one[l] : T{0};
-                        if (!is_before) end_f[l] = is_end && ends_f(i, n_) ? one[l] : T{0};
-                    }
+            const V ratio = power(scale.moved_up(scale[L - 1]) - scale), e_ratio = e * ratio;
+            one = power(I{} - scale);
+            const I both = I::loaded(scale_of(s, window)) + scale - I::all(static_cast<Int>(z_.scale));
+            V first = power(both >> 1);
+            const V second = power(both - (both >> 1)) * V::all(static_cast<T>(1 / z_.value));
+            if (is_last || end > n_)  // lanes that are not in the table
+                first = where_above(lane, I::all(last_lane), V{}, where_above(I::all(begin - n_), lane, V{}, first));
+            V row_m = is_local ? one : V{}, row_f{};  // ends before the last column
+            if (has_row_ends) row_m.set(last_lane, one[last_lane]), row_f.set(last_lane, one[last_lane]);
+            V opened{}, doubled{}, extended{};
+            auto step = [&]<bool has_ends>(int t, std::bool_constant<has_ends>) TROPALIGN_INLINE {
+                const V ba = e * E, bt = X2;
+                V bb = e_ratio * F.moved_up(in_f[t - begin]), bt_e = bt, end_m = is_local ? one : V{}, end_f{};
+                if constexpr (has_ends) {
+                    const I column = I::all(t) - lane, n = I::all(n_);
+                    auto in_column = [&](V before, const T *last) {
+                        const V at_n = where_above(column, n, V{}, V::loaded(last) * one);
+                        return where_above(n, column, before, at_n);
+                    };
+                    end_m = in_column(row_m, last_m), end_f = in_column(row_f, last_f);
+                    bt_e = bt + in_column(V{}, last_e);
+                    if (!is_local && free_.query_start && t < L) bb.set(t, 0);
                 }
-                if (!is_local && free_.query_start && t < L) bb[t] = 0;
-                const V bt = X2, sum_m = bt + ba + bb + end_m;
-                E = fma(o, bt + end_e, ba), F = fma(o, bt + ba + end_f, bb);
-                const V X = loaded(weights + t * L) * sum_m;
-                X2 = X1, X1 = moved_up(X, in_x[t - begin]) * ratio;
+                const V gap = ba + bb;
+                V sum_m = bt + gap, next = bt + ba;
+                if (is_local || has_ends) sum_m = sum_m + end_m;
+                if (has_ends) next = next + end_f;
+                E = fma(o, bt_e, ba), F = fma(o, next, bb);
+                const V X = V::loaded(weights + t * L) * sum_m;
+                X2 = X1, X1 = X.moved_up(in_x[t - begin]) * ratio;
                 border_t_[t] = X[0], border_b_[t] = F[0];
-                const V M = loaded(m_kept + t * L) * first, F_kept = loaded(f_kept + t * L) * first;
-                opened += fma(M, ba + bb, o * F_kept * ba);
-                extended += fma(loaded(e_kept + t * L) * first, E, F_kept * F);
-                stored(m_kept + t * L, smaller(M * sum_m * second, V{} + T{1}));
-            }
+                const V M = V::loaded(m_kept + t * L) * first, F_kept = V::loaded(f_kept + t * L) * first;
+                opened = fma(M, gap, opened), doubled = fma(F_kept, ba, doubled);
+                extended = fma(V::loaded(e_kept + t * L) * first, E, fma(F_kept, F, extended));
+                smaller(M * sum_m * second, V::all(1)).stored(m_kept + t * L);
+            };
+            if (has_row_ends || end > n_ || (!is_local && free_.query_start && begin < L))
+                for (int t = end - 1; t >= begin; --t) step(t, std::true_type());
+            else
+                for (int t = end - 1; t >= begin; --t) step(t, std::false_type());
             for (int t = begin; t < end; ++t) border_scale_[t] = scale[0];
-            gaps += opened * second, residues += extended * second;
+            gaps = fma(fma(o, doubled, opened), second, gaps), residues = fma(extended, second, residues);
         }
         for (int l = 0; l < L; ++l) n_gaps_ += gaps[l], gap_residues_ += residues[l];
     }
@@ -435,16 +504,17 @@ class SoftSweep {
     const FreeEnds free_;
     const int m_, n_, n_strips_;
     const ptrdiff_t stride_;
-    const long double unit_;      // bits per unit of scores
-    const double open_, extend_;  // costs in bits
+    const long double unit_;                  // bits per unit of scores
+    const double open_, extend_;              // costs in bits
+    const T near_unit_, unit_rest_, lowest_;  // the unit, and the score of a weight of 0
     const T o_, e_;
     Scratch<SoftSlot> &scratch_;
     int steps_ = 0, target_ = 0, n_windows_ = 0;
     T *weights_ = nullptr, *m_kept_ = nullptr, *e_kept_ = nullptr, *f_kept_ = nullptr, *rows_ = nullptr,
       *border_t_ = nullptr, *border_b_ = nullptr;
     Int *scales_ = nullptr, *border_scale_ = nullptr;
-    V z_lanes_ = V{};
-    I z_scale_ = I{} + Int{-1'000'000'000};
+    V z_lanes_{};
+    I z_scale_ = I::all(-1'000'000'000);
     ScaledSum z_;
     double n_gaps_ = 0, gap_residues_ = 0;
 };
