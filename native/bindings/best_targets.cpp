@@ -19,21 +19,28 @@ constexpr int64_t kLongestRankedTarget = 1 << 16;
 
 using Positions = std::optional<Array<int32_t, 2>>;
 
-/// Scores by position of queries, with the terms of a sweep; scoring.step_fits8 says whether the terms fit 8 bits.
+/// Scores by position of queries, with the terms of a sweep; if scoring.step_fits8, the terms fit 8 bits.
 class OwnPositions {
   public:
     OwnPositions(const Array<int32_t, 2> &given, const OwnBatch &queries, const Scoring &scoring)
-        : steps_(given.size()), scores_{given.data(), steps_.data(), queries.sequences().codes} {
+        : steps_(given.size()), wide_steps_(2 * given.size()),
+          scores_{given.data(), steps_.data(), wide_steps_.data(), queries.sequences().codes} {
         const int32_t shift = scoring.step[0] - scoring.matrix[0];  // of terms against scores
         for (size_t k = 0; k < given.size(); ++k) {
             const int32_t score = k % kLetters == kPadCode ? scoring.lowest : given.data()[k];
-            steps_[k] = static_cast<int8_t>(std::max(score + shift, scoring.never));
+            const int32_t term = std::max(score + shift, scoring.never);
+            const auto low = static_cast<int8_t>(term);
+            const int32_t rest = (term - low) / 256;
+            steps_[k] = low;
+            int8_t *wide = wide_steps_.data() + k / kLetters * 2 * kLetters + k % kLetters;
+            wide[0] = low, wide[kLetters] = static_cast<int8_t>(rest);
+            if (rest < INT8_MIN || rest > INT8_MAX) scores_.step16 = nullptr;
         }
     }
     const PositionScores *get() const { return &scores_; }
 
   private:
-    std::vector<int8_t> steps_;
+    std::vector<int8_t> steps_, wide_steps_;
     PositionScores scores_;
 };
 

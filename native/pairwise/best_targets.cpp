@@ -17,6 +17,8 @@ namespace {
 
 /// Queries per group of targets: they share the work of interleaving its residues, and of their profile.
 constexpr int kQueriesAtOnce = 256;
+/// Fewer lanes of 16 bits than this take longer than a table of each pair.
+constexpr int kLeastWideLanes = 2;
 /// Upper bound on the buffers of a thread: the residues of a group (64 x 16,384, twice), and a unit of one band.
 constexpr int64_t kThreadBytes = int64_t{16} << 20;
 /// After this many consecutive items most of whose lanes saturated 8 bits, a thread starts with 16 bits, except
@@ -88,7 +90,8 @@ class BestRun {
     BestRun(const Kernels &kernels, const GroupKernels &group_kernels, const Scoring &scoring,
             const BestRequest &request)
         : kernels_(kernels), group_kernels_(group_kernels), scoring_(scoring), request_(request),
-          in_groups_(fits(scoring, 8) && scoring.step_fits8), lists_(request) {}
+          in_groups_(fits(scoring, 8) && scoring.step_fits8),
+          in_wide_groups_(request.positions && request.positions->step16 && fits(scoring, 16)), lists_(request) {}
 
     BestTargets run(const Poll &poll) {
         sort_targets();
@@ -116,6 +119,7 @@ class BestRun {
         GroupScratch groups;
         UnitScratch units;
         std::vector<int32_t> scores = std::vector<int32_t>(2 * kQueriesAtOnce * kMaxLanes);  // per strand
+        std::vector<int32_t> wide_scores;
         int saturated_streak = 0;
     };
 
@@ -174,7 +178,8 @@ class BestRun {
     }
 
     /// Compute scores of queries [begin, begin + n) with the unit's targets: in 8 bits by groups; those that need
-    /// more bits, or do not suit the group kernels, as units, or by a table of each pair if queries score by position.
+    /// more bits, or do not suit the group kernels, as units. If queries score by position, those that need more bits
+    /// are computed in 16 bits by groups, and what then is left by a table of each pair.
     void score_all(const Sequences &queries, const PositionScores *positions, int64_t begin, int n, Unit &unit,
                    int32_t *scores, Arena &arena) {
         Letters rows[kQueriesAtOnce];
@@ -197,6 +202,7 @@ class BestRun {
             std::fill_n(left, n, all);
         }
         if (positions) {
+            if (in_wide_groups_) score_wide(rows, n, *positions, unit, left, scores, arena);
             for (int k = 0; k < n; ++k)
                 for (; left[k] != 0; left[k] &= left[k] - 1) {
                     const int l = __builtin_ctzll(left[k]);
@@ -207,6 +213,37 @@ class BestRun {
         const int first_width = in_groups && most_score(scoring_, 8) < kAnyScore ? 1 : 0;
         for (int k = 0; k < n; ++k)
             if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
+    }
+
+    /// Compute scores of the lanes in `left` in 16 bits, and clear the bits of those that fit. Neighbouring queries
+    /// with the same lanes left share the groups.
+    void score_wide(const Letters *rows, int n, const PositionScores &positions, const Unit &unit, uint64_t *left,
+                    int32_t *scores, Arena &arena) {
+        const int most = group_kernels_.vector_bytes / 2;
+        arena.wide_scores.resize(kQueriesAtOnce * kMaxLanes);
+        uint64_t saturated[kQueriesAtOnce];
+        for (int k = 0, end; k < n; k = end) {
+            for (end = k + 1; end < n && left[end] == left[k];) ++end;
+            for (uint64_t todo = left[k]; todo != 0;) {
+                Unit part;
+                part.n_lanes = 0, part.shared_rows = true, part.mirrored = false;
+                int lane[kMaxLanes];
+                for (; todo != 0 && part.n_lanes < most; todo &= todo - 1) {
+                    lane[part.n_lanes] = __builtin_ctzll(todo);
+                    part.lane[part.n_lanes] = unit.lane[lane[part.n_lanes]];
+                    ++part.n_lanes;
+                }
+                if (part.n_lanes < kLeastWideLanes || part.lane[0].columns.length > kMostGroupColumns) continue;
+                group_kernels_.run_wide(scoring_, {part, rows + k, end - k, request_.free_ends, &positions},
+                                        arena.groups, arena.wide_scores.data(), saturated);
+                for (int query = k; query < end; ++query)
+                    for (int l = 0; l < part.n_lanes; ++l) {
+                        if (saturated[query - k] >> l & 1) continue;
+                        scores[query * kMaxLanes + lane[l]] = arena.wide_scores[(query - k) * kMaxLanes + l];
+                        left[query] &= ~(uint64_t{1} << lane[l]);
+                    }
+            }
+        }
     }
 
     /// Return bits of the lanes whose target is the same sequence as the query.
@@ -299,7 +336,7 @@ class BestRun {
     const GroupKernels &group_kernels_;
     const Scoring &scoring_;
     const BestRequest &request_;
-    const bool in_groups_;
+    const bool in_groups_, in_wide_groups_;
     Lists lists_;
     std::vector<int32_t> order_;
     std::vector<Group> groups_;

@@ -25,9 +25,14 @@ inline constexpr int32_t kMostGroupRows = 4096, kMostGroupColumns = 16384;
 struct PositionScores {
     const int32_t *scores;  // [position][target's residue], kLetters each
     const int8_t *step8;    // as Scoring::step8
-    const uint8_t *codes;   // of the queries
+    // Terms of 16 bits, in two rows of kLetters bytes per position: the lower byte, signed, and the rest / 256. Null if
+    // they do not fit.
+    const int8_t *step16;
+    const uint8_t *codes;  // of the queries
 
-    const int8_t *steps(const Letters &query) const { return step8 + (query.codes - codes) * kLetters; }
+    const int8_t *steps(const Letters &query, int bits) const {
+        return bits == 8 ? step8 + (query.codes - codes) * kLetters : step16 + (query.codes - codes) * 2 * kLetters;
+    }
 };
 
 /// Queries, each against all targets of the group: one lane per target.
@@ -45,6 +50,8 @@ struct GroupKernels {
     /// set if that score did not fit 8 bits; all are set if the query is too long. The scoring must fit 8 bits
     /// (ranges.hpp), and so must the matrix (step_fits8).
     void (*run)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
+    /// The same in 16 bits, for queries whose `step16` is given, and groups of at most vector_bytes / 2 lanes.
+    void (*run_wide)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
 };
 
 /// Return the kernels of the instruction set chosen at import.

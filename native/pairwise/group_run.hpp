@@ -1,4 +1,5 @@
-// Scores of one query after another with a group of targets, an 8-bit lane per target.
+// Scores of one query after another with a group of targets, an 8-bit lane per target; if queries score by position,
+// also a 16-bit lane.
 //
 // Work that a unit (unit_run.hpp) does per query is done once per group here: the targets' residues are
 // interleaved, and if the targets are short the scores of every residue with their columns, the profile, are
@@ -41,26 +42,32 @@ struct GroupScores {
 };
 
 /// Scores of kColumns columns by the position of the row: a look-up per cell instead of a load.
-template <int B>
+template <class T, int B>
 struct GroupPositions {
+    static constexpr int kTable = kTableLanes<T, B>;
     const int8_t *steps;  // of the query
-    Vec<int8_t, B> letters[kColumns];
+    Vec<int8_t, kTable> letters[kColumns];
 
-    [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const {
-        return lookup32<B>(steps + static_cast<ptrdiff_t>(i) * kLetters, letters[c]);
+    [[gnu::always_inline]] Vec<T, B> score(int i, int c) const {
+        const int8_t *row = steps + static_cast<ptrdiff_t>(i) * sizeof(T) * kLetters;
+        if constexpr (sizeof(T) == 1) return lookup32<B>(row, letters[c]);
+        alignas(64) int8_t bytes[2][kTable];
+        for (int k = 0; k < 2; ++k) store<int8_t, kTable>(bytes[k], lookup32<kTable>(row + k * kLetters, letters[c]));
+        return widen<T, B>(bytes[0]) + (widen<T, B>(bytes[1]) << 8);
     }
 };
 
 /// `Positions`: the request has scores by position.
-template <int B, bool Positions>
+template <class T, int B, bool Positions>
 class GroupRun {
-    using T = int8_t;
+    static_assert(sizeof(T) == 1 || Positions);
     using V = Vec<T, B>;
-    using Scores = std::conditional_t<Positions, GroupPositions<B>, GroupScores<B>>;
-    static constexpr int L = B;
+    using Scores = std::conditional_t<Positions, GroupPositions<T, B>, GroupScores<B>>;
+    using Sum = std::conditional_t<sizeof(T) == 1, int16_t, int32_t>;
+    static constexpr int L = Lanes<T, B>::count, kTable = kTableLanes<T, B>, kBits = 8 * sizeof(T);
     static constexpr int kProfile = kLetters * kColumns;  // vectors per kColumns columns
     static constexpr int kProfiledColumns = 64;           // up to this many, the profile of the whole group is kept
-    static constexpr int kSumColumns = 128;               // the sum of this many differences fits 16 bits
+    static constexpr int kSumColumns = 128;               // the sum of this many differences fits Sum
 
   public:
     GroupRun(const Scoring &scoring, const GroupRequest &request, GroupScratch &scratch)
@@ -100,13 +107,18 @@ class GroupRun {
             longest = std::max(longest, std::min(request_.queries[k].length, kMostGroupRows));
         const auto width = static_cast<size_t>(whole_blocks(n_));
         scratch_.begin(0);
-        letters_ = static_cast<uint8_t *>(scratch_.get(GroupSlot::letters, width * L));
-        const Side<L> side(group, &LanePair::columns, kStarts);
-        side.transpose(0, n_, static_cast<uint8_t *>(scratch_.get(GroupSlot::padded, width * L)), letters_);
+        letters_ = static_cast<uint8_t *>(scratch_.get(GroupSlot::letters, width * kTable));
+        const Side<kTable> side(group, &LanePair::columns, kStarts);
+        side.transpose(0, n_, static_cast<uint8_t *>(scratch_.get(GroupSlot::padded, width * kTable)), letters_);
         H_ = static_cast<V *>(scratch_.get(GroupSlot::state, sizeof(V) * 2 * longest));
         E_ = H_ + longest;
         offset_ = static_cast<uint16_t *>(scratch_.get(GroupSlot::offsets, sizeof(uint16_t) * longest));
-        is_profiled_ = !Positions && n_ <= kProfiledColumns;
+        if constexpr (Positions) return;
+        else fill_profile();
+    }
+
+    void fill_profile() {
+        is_profiled_ = n_ <= kProfiledColumns;
         const int quads = is_profiled_ ? (n_ + kColumns - 1) / kColumns : 1;
         profile_ = static_cast<V *>(scratch_.get(GroupSlot::profile, sizeof(V) * kProfile * quads));
         if (!is_profiled_) return;
@@ -122,7 +134,7 @@ class GroupRun {
     void set_rows(const Letters &query) {
         m_ = query.length;
         if constexpr (Positions) {
-            steps_ = request_.positions->steps(query);
+            steps_ = request_.positions->steps(query, kBits);
             return;
         }
         for (int i = 0; i < m_; ++i) offset_[i] = static_cast<uint16_t>(query.codes[i] * kColumns * B);
@@ -148,7 +160,8 @@ class GroupRun {
     Scores scores(int j) const {
         if constexpr (Positions) {
             Scores scores{steps_, {}};
-            for (int c = 0; c < C; ++c) scores.letters[c] = load<T, B>(letters_ + static_cast<size_t>(j + c) * L);
+            for (int c = 0; c < C; ++c)
+                scores.letters[c] = load<int8_t, kTable>(letters_ + static_cast<size_t>(j + c) * kTable);
             return scores;
         } else {
             return of_letters<C>(j);
@@ -165,7 +178,7 @@ class GroupRun {
     }
 
     uint64_t local(int32_t *out) {
-        const LocalRange range = local_range(scoring_, 8);
+        const LocalRange range = local_range(scoring_, kBits);
         const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
                                       static_cast<T>(scoring_.extend)};
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
@@ -244,10 +257,10 @@ class GroupRun {
     /// the compiler vectorises them.)
     void add(const T *steps, int j) {
         if (j < shortest_) {
-            for (int l = 0; l < L; ++l) sum_[l] = static_cast<int16_t>(sum_[l] + steps[l]);
+            for (int l = 0; l < L; ++l) sum_[l] = static_cast<Sum>(sum_[l] + steps[l]);
         } else {
             const auto column = static_cast<int16_t>(j);
-            for (int l = 0; l < L; ++l) sum_[l] = static_cast<int16_t>(sum_[l] + (steps[l] & -(column < end_[l])));
+            for (int l = 0; l < L; ++l) sum_[l] = static_cast<Sum>(sum_[l] + (steps[l] & -(column < end_[l])));
         }
     }
     void add_sums() {
@@ -290,7 +303,8 @@ class GroupRun {
     uint16_t *offset_ = nullptr;
     const int8_t *steps_ = nullptr;  // of the query's positions
     alignas(64) int32_t length_[L], bottom_[L], best_[L], right_[L];
-    alignas(64) int16_t end_[L], sum_[L];
+    alignas(64) int16_t end_[L];
+    alignas(64) Sum sum_[L];
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -144,6 +144,24 @@ def test_random_scores(most):
         assert tables(matrix, targets, gap=tropalign.Gap(4, 1), report=report).score.tolist() == expected
 
 
+@pytest.mark.parametrize("most", [127, 400, 7000, 32600, 33000, 100000])
+@pytest.mark.parametrize(("mode", "ends"), MODES)
+def test_scores_of_any_width_are_those_of_the_alignments(mode, ends, most):
+    """Scores alone are computed in lanes of 8 and 16 bits, and beyond by a table of each pair, as are alignments."""
+    rng = np.random.default_rng(most)
+    matrices = [PositionMatrix(rng.integers(-most, most + 1, (n, 20)), name=str(n)) for n in (1, 31, 70)]
+    gap = tropalign.Gap(int(rng.integers(0, 3 * most // 2)), int(rng.integers(0, most // 4)))
+    how = {"mode": mode, "free_ends": ends, "gap": gap}
+    best = [matrices[1].letters[k] for k in matrices[1].scores.argmax(1)]  # a score beyond narrow lanes
+    targets = [*draw(rng, 70, 1, 90), "".join(best), "".join(best[5:]) + "A"]
+    for sides in ((matrices, targets), (targets, matrices)):
+        scores, aligned = tables(*sides, report="score", **how), tables(*sides, report="alignment", **how)
+        assert np.array_equal(scores.query_index, aligned.query_index)
+        assert np.array_equal(scores.target_index, aligned.target_index)
+        assert np.array_equal(scores.score, aligned.score)
+    assert np.abs(scores.score).max() > most
+
+
 def test_matrices_are_no_sequences():
     matrix, sequences = PositionMatrix(np.eye(3, 20, dtype=int) * 5, name="m"), {"s": "MKVLAW"}
     for given in ({"a": matrix}, iter([matrix]), [("x", matrix)], [tropalign.NUCLEOTIDE]):

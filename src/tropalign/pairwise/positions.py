@@ -1,13 +1,13 @@
 """Alignment of position matrices: checks, and an engine for rows whose queries or targets are position matrices.
 
-Scores alone come from the scan of `best_targets`, 8-bit lanes with a look-up per cell. Ends and whole alignments come
+Scores alone come from the scan of `best_targets`, in lanes of 8 or 16 bits. Ends and whole alignments come
 from a table of each pair, the scores of the positions with the residues of the sequence (`align_tables`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,17 +228,18 @@ class PositionEngines(Engines):
         )
         tables = []
         taken = None if rows.taken is None else rows.taken.some(some)
+        rows_of = lru_cache(1)(lambda matrices, k: _narrow(matrices.rows(k) * scale))
         for k, (i, j) in enumerate(zip(query_place.tolist(), target_place.tolist(), strict=True)):
             q = query_codes[query_offsets[i] : query_offsets[i + 1]]
             t = target_codes[target_offsets[j] : target_offsets[j + 1]]
             if isinstance(queries, PositionBatch):
-                table = _narrow(queries.rows(int(query[i])) * scale)[:, t]
+                table = rows_of(queries, int(query[i])).take(t, 1)
             else:
                 assert isinstance(self.sides.targets, PositionBatch)
-                table = np.ascontiguousarray(_narrow(self.sides.targets.rows(int(target[j])) * scale).T)[q]
+                table = np.ascontiguousarray(rows_of(self.sides.targets, int(target[j])).T)[q]
             if taken is not None:
                 _take(table, taken, k)
-            tables.append(np.ascontiguousarray(table))
+            tables.append(table)
         found = _native.align_tables(
             tables,
             query_codes,
