@@ -50,7 +50,7 @@ struct GroupKernels {
     /// set if that score did not fit 8 bits; all are set if the query is too long. The scoring must fit 8 bits
     /// (ranges.hpp), and so must the matrix (step_fits8).
     void (*run)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
-    /// The same in 16 bits, for queries whose `step16` is given, and groups of at most vector_bytes / 2 lanes.
+    /// Do so in 16 bits, for queries whose `step16` is given, and groups of at most vector_bytes / 2 lanes.
     void (*run_wide)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
 };
 

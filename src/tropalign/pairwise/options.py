@@ -131,10 +131,8 @@ class StrandOption(Options, group="alignment"):
 
 #: Highest weight of a second track.
 MOST_WEIGHT = 1000
-#: Options that a second track excludes, with the reason.
-NO_TRACK: Mapping[str, str] = {
-    "translate": "--track belongs to the given residues, but --translate aligns others: leave one of them out",
-    "embeddings": "--track adds to scores of letters, but --embeddings scores vectors: leave one of them out",
+#: Options that a second track excludes if its scores are added, with the reason.
+NO_ADDED_TRACK: Mapping[str, str] = {
     "strand=minus|both": "--track has no reverse strand: leave --strand out",
     **dict.fromkeys(
         ("max_evalue", "min_bits", "db_size", "composition=scaled|adjusted", "sum_statistics"),
@@ -145,6 +143,12 @@ NO_TRACK: Mapping[str, str] = {
         ("co_optimal", "gap_open2", "end_gap_open", "end_gap_extend"),
         "{this} does not support {other}: leave {other} out",
     ),
+}
+#: Options that a second track excludes, also if its weight is 0.
+NO_TRACK: Mapping[str, str] = {
+    "translate": "--track belongs to the given residues, but --translate aligns others: leave one of them out",
+    "embeddings": "--track adds to scores of letters, but --embeddings scores vectors: leave one of them out",
+    **NO_ADDED_TRACK,
 }
 
 

@@ -97,7 +97,9 @@ def with_tracks(
         raise UsageError(f"{named('track')} must be two sets, of the queries and of the targets")
     given_sides = zip((queries, targets), sides, strict=False)
     made = [with_track(batch, side, scores, **reading) for batch, side in given_sides if batch]
-    return (made[0], None if targets is None else made[1]), scores if weight > 0 else None
+    if weight == 0:
+        return batches, None
+    return (made[0], None if targets is None else made[1]), scores
 
 
 def with_track(batch: SequenceBatch, track: Any, matrix: SubstitutionMatrix, **reading: Any) -> SequenceBatch:

@@ -115,7 +115,7 @@ class Command(Options):
                     needed = f"{', '.join(others)} or {last}: add one of them" if others else f"{last}: add it"
                     self.refuse(sentence or f"{one.flag} needs {needed}, or leave {one.flag} out")
             this = one.flag if one.choices is None else f"{one.flag} {value}"
-            for condition, sentence in conditions(one.excludes):
+            for condition, sentence in self.exclusions(one):
                 if condition != one.name and self.is_given(condition):
                     other = declared[condition.partition("=")[0]].flag
                     self.refuse((sentence or WITHOUT_EFFECT).format(this=this, other=other))
@@ -126,6 +126,10 @@ class Command(Options):
                         f"{one.flag} {value}: end the name in {ending} (or in {ending}.gz or similar to compress it)"
                     )
         self.check_stdin([path for one in given if one.role == "input" for path in listed(getattr(self, one.name))])
+
+    def exclusions(self, one: Option) -> list[tuple[str, str]]:
+        """Return the options that a given one excludes, and sentences."""
+        return list(conditions(one.excludes))
 
     def leave_out(self, reason: str, names: Iterable[str]) -> None:
         """Reject the options that are given; `reason` depends on the values of other options."""

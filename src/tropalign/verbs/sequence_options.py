@@ -13,6 +13,7 @@ from tropalign.options.option import (
     DECIMAL,
     TEXT,
     Kind,
+    Option,
     Options,
     again,
     input_file,
@@ -20,7 +21,15 @@ from tropalign.options.option import (
     output_file,
     whole,
 )
-from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption, TrackOptions
+from tropalign.pairwise.options import (
+    FREE_ENDS,
+    MODES,
+    NO_ADDED_TRACK,
+    ModeName,
+    ModeOption,
+    StrandOption,
+    TrackOptions,
+)
 from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, PositionFormat, own_alphabet
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
@@ -360,6 +369,13 @@ class TrackCommand(AlignmentOptions, TrackOptions):
     def has_track(self) -> bool:
         """True if the scores of a second track are added."""
         return self.track is not None and self.track_weight > 0
+
+    def exclusions(self, one: Option) -> list[tuple[str, str]]:
+        """Return the options that a given one excludes; a track of weight 0 supports all that one track supports."""
+        found = super().exclusions(one)
+        if one.name != "track" or self.has_track:
+            return found
+        return [(condition, sentence) for condition, sentence in found if condition not in NO_ADDED_TRACK]
 
     def tracked(
         self, queries: SequenceBatch, targets: SequenceBatch | None = None, files: list[str] | None = None
