@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 
+#include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
 
 namespace tropalign {
@@ -19,17 +21,30 @@ constexpr int32_t kLongest = INT16_MAX, kHighestScore = 1000;
 
 using Counts = std::array<int16_t, kLetters>;
 
-/// Count the residues of every sequence; all counts of a sequence that is too long are 0.
-std::vector<Counts> letter_counts(const Sequences &sequences) {
-    std::vector<Counts> counts(sequences.count);
-    for (int64_t k = 0; k < sequences.count; ++k) {
-        const Letters letters = sequences[k];
-        counts[k].fill(0);
-        if (letters.length > kLongest) continue;
-        for (int32_t i = 0; i < letters.length; ++i) ++counts[k][letters.codes[i]];
+/// Counts of residues, of the sequences in use alone: a call may have few of a million. All counts of a sequence that
+/// is too long are 0.
+class LetterCounts {
+  public:
+    explicit LetterCounts(const Sequences &sequences)
+        : sequences_(sequences), counts_(sequences.count), is_counted_(sequences.count) {}
+
+    void add(const int64_t *index, int64_t n) {
+        for (int64_t k = 0; k < n; ++k)
+            if (!is_counted_[index[k]]) is_counted_[index[k]] = 1, count(index[k]);
     }
-    return counts;
-}
+    const Counts &operator[](int64_t k) const { return counts_[k]; }
+
+  private:
+    void count(int64_t k) {
+        const Letters letters = sequences_[k];
+        counts_[k].fill(0);
+        if (letters.length > kLongest) return;
+        for (int32_t i = 0; i < letters.length; ++i) ++counts_[k][letters.codes[i]];
+    }
+    const Sequences &sequences_;
+    Buffer<Counts> counts_;
+    std::vector<uint8_t> is_counted_;
+};
 
 /// Upper bounds of the contribution of each residue of a sequence to a score.
 struct Gains {
@@ -76,13 +91,15 @@ void for_pairs(const BoundRequest &request, Work work) {
 
 /// Counts of both sides; if both are one set, it is counted once.
 struct BothCounts {
-    explicit BothCounts(const BoundRequest &request) : of_queries(letter_counts(request.queries)) {
-        const bool one_set = request.queries.codes == request.targets.codes;
-        if (!one_set) own = letter_counts(request.targets);
-        of_targets = one_set ? of_queries.data() : own.data();
+    explicit BothCounts(const BoundRequest &request) : of_queries(request.queries) {
+        if (request.queries.codes != request.targets.codes) own.emplace(request.targets);
+        of_queries.add(request.query_index, request.n_pairs);
+        (own ? *own : of_queries).add(request.target_index, request.n_pairs);
     }
-    std::vector<Counts> of_queries, own;
-    const Counts *of_targets;
+    const LetterCounts &of_targets() const { return own ? *own : of_queries; }
+
+    LetterCounts of_queries;
+    std::optional<LetterCounts> own;
 };
 
 bool is_long(const Letters &letters) { return letters.length > kLongest; }
@@ -105,7 +122,7 @@ void score_bounds(const Scoring &scoring, const BoundRequest &request, bool pays
             const Letters query = request.queries[q], target = request.targets[t];
             bound[k] = kNoBound;
             if (is_long(query) || is_long(target)) continue;
-            const Counts &c = counts.of_queries[q], &d = counts.of_targets[t];
+            const Counts &c = counts.of_queries[q], &d = counts.of_targets()[t];
             if (q != last) {
                 last = q;
                 of_target = gains_of(scoring, c, false);
@@ -128,7 +145,7 @@ void identity_bounds(const BoundRequest &request, int32_t *bound) {
             const int64_t q = request.query_index[k], t = request.target_index[k];
             bound[k] = kNoBound;
             if (is_long(request.queries[q]) || is_long(request.targets[t])) continue;
-            const Counts both = common(counts.of_queries[q], counts.of_targets[t]);
+            const Counts both = common(counts.of_queries[q], counts.of_targets()[t]);
             int32_t sum = 0;
             for (int a = 0; a < kLetters; ++a) sum += both[a];
             bound[k] = sum;
