@@ -22,8 +22,8 @@
 // table of float is computed in double.
 //
 // Bound: 28 instructions per cell with AVX2 (300 x 300, windows of 7 steps), a fifth of them for exponentials and a
-// fifth for scales and borders of windows; four per cycle finish on Zen 5, so that the cycles of a step are those of
-// its instructions. With one vector per strip they were those of its longest chain: F, a move down, two factors.
+// fifth for scales and borders of windows. Zen 5 finishes four per cycle, so that instructions are the limit. With one
+// vector per strip, the limit was the longest chain of a step: from F through a move down and two factors to F.
 //
 // The sweep of posteriors of multiple alignment (msa/posterior_sweep.hpp) has a pair per lane, scores by letters
 // and a scale per row, so that it serves many short pairs of bounded scores; here a pair has a table of its own,
@@ -61,8 +61,8 @@ struct ScaledSum {
 
 #define TROPALIGN_INLINE __attribute__((always_inline))
 
-/// Two vectors as one of as many lanes. A step of a strip waits for the step before it, and two vectors hardly take
-/// longer to come than one. (A vector type of twice the registers' size compiles to loops over memory.)
+/// Two vectors that act as one. A step of a strip depends on the step before: one vector waits for results most of the
+/// time, two overlap. (A vector type of twice the registers' size compiles to loops over memory.)
 template <class U>
 struct Twin {
     using Item = std::remove_cvref_t<decltype(U{}[0])>;

@@ -25,7 +25,7 @@ from tropalign.scoring import Gap
 
 #: Bytes per cell while a table is computed, at most, and the rows and columns that native code adds.
 CELL_BYTES, PADDING = 48, 64
-#: Bytes of posteriors allocated as one array: NumPy asks for huge pages from 4 MB, which take a third of the time.
+#: Bytes of posteriors allocated as one array: NumPy requests huge pages from 4 MB; small pages took 40 % of the time.
 BLOCK_BYTES = 8 << 20
 
 
