@@ -59,8 +59,8 @@ class PrunedRows {
             set(by_column_.data() + static_cast<ptrdiff_t>(k) * L, k, &PruneLimits::by_column);
     }
 
-    /// Return the highest H of a lane with which no path that continues in both the rows from kPruneStep * row on and
-    /// the columns from kPruneStep * column on is optimal.
+    /// Return each lane's highest useless H: no path from there into the rows from kPruneStep * row on and the columns
+    /// from kPruneStep * column on is optimal.
     V useless(int row, int column) const {
         return vmax(load<T, B>(by_row_.data() + static_cast<ptrdiff_t>(row) * L),
                     load<T, B>(by_column_.data() + static_cast<ptrdiff_t>(column) * L));
@@ -68,7 +68,7 @@ class PrunedRows {
     /// Return the highest score that is certainly too low, per lane.
     V too_low() const { return useless(rows_ - 1, columns_ - 1); }
 
-    /// Number of row blocks in which alignments may start.
+    /// Return the number of row blocks in which alignments may start.
     int blocks_with_starts() const {
         int blocks = 1;
         while (blocks < rows_ - 1 && any_gt<T, B>(splat<T, B>(static_cast<T>(floor_)), useless(blocks, 0))) ++blocks;

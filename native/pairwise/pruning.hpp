@@ -19,7 +19,7 @@
 
 namespace tropalign {
 
-/// Rows and columns of which a bound is known: every kPruneStep-th.
+/// Step between the rows, and between the columns, that have a bound.
 inline constexpr int kPruneStep = 16;
 
 /// The k-mers of a sequence of nucleotides.

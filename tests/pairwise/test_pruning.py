@@ -1,4 +1,4 @@
-"""Local alignments of similar nucleotide sequences, of whose matrix cells are left out by bounds."""
+"""Local alignments of similar nucleotide sequences: bounds show that many cells need not be computed."""
 
 import random
 
