@@ -24,6 +24,7 @@ struct LocalBest {
     static constexpr int kRows = sizeof(T) == 1 ? 128 : 1 << 15;  // rows that `at` can number
     alignas(64) T score[kLanes];
     int32_t row[kLanes], column[kLanes];
+    int32_t first_row = 0;  // of the rows that are swept
     /// True if every row is noted, not only when some lane passes its threshold: one of 64 lanes does so often,
     /// and the branch is mispredicted. Pairs of 51 residues then take 0.11 us with their directions instead of
     /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers; only AVX-512 has that
@@ -97,7 +98,7 @@ struct LocalBest {
         while (bits) {
             const int l = __builtin_ctzll(bits) / bits_per_lane;
             bits &= ~(((uint64_t{2} << (bits_per_lane - 1)) - 1) << (l * bits_per_lane));
-            const int i = row0 + row_of[l], k = j + column_of[l];
+            const int i = first_row + row0 + row_of[l], k = j + column_of[l];
             if (tops[l] > score[l] || (tops[l] == score[l] && ends_before<Mirrored>(i, k, row[l], column[l])))
                 score[l] = tops[l], row[l] = i, column[l] = k;
         }

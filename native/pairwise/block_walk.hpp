@@ -72,11 +72,12 @@ class BlockWalk {
     static constexpr int kRows = kSweptRows, kWidth = kSweptColumns;
 
   public:
-    /// `costs`: of the local sweep. `borders`: of the global one.
+    /// `costs`: of the local sweep. `borders`: of the global one. `top`: for each group of columns, the first row that
+    /// was swept; null: all were.
     BlockWalk(const Scoring &scoring, const Unit &unit, const Checkpoints<T, B> &kept, const int32_t *row_start,
-              const int32_t *column_start, LocalScoring<T> costs, const Borders<T, L> *borders, UnitScratch &scratch,
-              LaneResult *result)
-        : scoring_(scoring), unit_(unit), kept_(kept), row_start_(row_start), column_start_(column_start),
+              const int32_t *column_start, const int32_t *top, LocalScoring<T> costs, const Borders<T, L> *borders,
+              UnitScratch &scratch, LaneResult *result)
+        : scoring_(scoring), unit_(unit), kept_(kept), row_start_(row_start), column_start_(column_start), top_(top),
           costs_(costs), borders_(borders), scratch_(scratch), result_(result),
           scores_(scratch.get(Slot::scores, PairScores<T, B>::bytes(kRows))),
           swept_(*new (scratch.get(Slot::swept, sizeof(Swept))) Swept), map_(swept_.masks, layout()) {
@@ -144,8 +145,8 @@ class BlockWalk {
         const LanePair &pair = unit_.lane[l];
         const int row_start = row_start_[l], column_start = column_start_[l];
         const int i = lane.i - 1 + row_start, j = lane.j - 1 + column_start;
-        const int row = std::max(i / kBlock * kBlock - (kRows - kBlock), row_start);
         const int column = std::max(j / kWidth * kWidth, column_start), group = column / kBlock;
+        const int row = std::max({i / kBlock * kBlock - (kRows - kBlock), row_start, top_ ? top_[group] : 0});
         height = std::max(height, i + 1 - row), width = std::max(width, j + 1 - column);
         lane.row = row - row_start, lane.column = column - column_start;
         take_letters<kRows>(pair.rows.codes + lane.row, l, to.row_letters);
@@ -298,7 +299,7 @@ class BlockWalk {
     const Scoring &scoring_;
     const Unit &unit_;
     const Checkpoints<T, B> &kept_;
-    const int32_t *row_start_, *column_start_;
+    const int32_t *row_start_, *column_start_, *top_;
     const LocalScoring<T> costs_;
     const Borders<T, L> *borders_;
     UnitScratch &scratch_;

@@ -51,10 +51,10 @@ class Checkpoints {
         return column(group) + 2 * (m_ + kSweptRows) + static_cast<size_t>(block - 1) * 2 * kBlock;
     }
 
-    /// Store the state of all rows after the last column of a group.
-    void keep_column(int group, const V *value, const V *gap) const {
+    /// Store the state of the rows from `first` to before `end` after the last column of a group.
+    void keep_column(int group, const V *value, const V *gap, int first, int end) const {
         V *to = column(group);
-        for (int i = 0; i < m_; ++i) to[2 * i] = value[i], to[2 * i + 1] = gap[i];
+        for (int i = first; i < end; ++i) to[2 * i] = value[i], to[2 * i + 1] = gap[i];
     }
 
     /// Stores the values below each block of rows, in a sweep of some columns from j.
@@ -68,7 +68,8 @@ class Checkpoints {
             to += 2 * kBlock;
         }
     };
-    Rows rows(int j) const { return {row(j / kBlock, 1) + 2 * (j % kBlock)}; }
+    /// The sweep begins in row `first`, a multiple of kBlock.
+    Rows rows(int j, int first) const { return {row(j / kBlock, first / kBlock + 1) + 2 * (j % kBlock)}; }
 
   private:
     /// The rows have kSweptRows beyond the last, since a block that is swept again may extend that far.

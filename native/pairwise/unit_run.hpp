@@ -28,6 +28,7 @@
 #include "ends.hpp"
 #include "interleave.hpp"
 #include "local_maxima.hpp"
+#include "pruned_rows.hpp"
 #include "ranges.hpp"
 #include "score_source.hpp"
 #include "unit_values.hpp"
@@ -49,7 +50,8 @@ class UnitRun {
     static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
     template <Kept K>
     static constexpr Trace kTrace = K == Kept::values ? Trace::values : Trace::nothing;
-    static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
+    static constexpr bool kPrunes = sizeof(T) == 2;  // lanes of similar sequences, whose scores pass 8 bits
+    static constexpr int kBlockColumns = 4096;       // a multiple of 16 (interleave.hpp) and of kColumns
 
   public:
     UnitRun(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result)
@@ -319,18 +321,159 @@ class UnitRun {
     /// Sweep all bands and return the best scores, or the last thresholds if the pass tracks cells.
     template <Pass P, bool Mirrored, Kept K, class Tracker>
     V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked) {
+        const LocalRange range = local_range(scoring_, 8 * sizeof(T));
         for_each_band([&](auto &scores, int row0, int rows) {
             const V zero = splat<T, B>(scoring.floor);
-            for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
+            if constexpr (kPrunes && K != Kept::values) {
+                PrunedRows<T, B> pruned;
+                if (!is_banded_ &&
+                    pruned.prepare(
+                        scoring_, unit_.n_lanes, [&](int l) { return pair_of(l); }, m_, n_, range.floor, range.limit)) {
+                    sweep_corridor(scores, scoring, pruned);
+                    sweep_pruned<P, Mirrored, K>(scores, scoring, pruned, best, tracked);
+                    return;
+                }
+            }
+            begin_rows(scoring, 0, rows);
             V corner = zero;
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns) {
                     local_part<P, Mirrored, K>(scores, row0, rows, j, scoring, corner, best, tracked);
-                    keep_column<K>(j);
+                    keep_column<K>(j, 0, rows);
                 }
             });
         });
         return best;
+    }
+
+    /// Set the state of rows in which no alignment has started.
+    void begin_rows(const LocalScoring<T> &scoring, int first, int end) {
+        const V zero = splat<T, B>(scoring.floor);
+        for (int i = first; i < end; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
+    }
+
+    /// Find lower bounds of the scores in a narrow corridor.
+    template <class Scores>
+    [[gnu::noinline]] void sweep_corridor(Scores &scores, const LocalScoring<T> &scoring, PrunedRows<T, B> &pruned) {
+        const V zero = splat<T, B>(scoring.floor);
+        V best = zero;
+        LocalBest<T, B> untracked(scoring.floor);
+        begin_rows(scoring, 0, m_);
+        for_each_block([&](int begin, int end) {
+            for (int j = begin; j < end; j += kColumns) {
+                const int first = pruned.first_row(j / kPruneStep), rows = pruned.end_row(j / kPruneStep) - first;
+                if (rows <= 0) continue;
+                Edge<T, B> edge = outside(scoring);
+                scores.template columns<kColumns>(letters(j));
+                sweep_rows<Pass::score, false, Kept::nothing>(scores, first, rows, j, scoring, edge, best, untracked);
+            }
+        });
+        alignas(64) T found[L];
+        store<T, B>(found, best);
+        pruned.begin(found);
+    }
+
+    /// Sweep the rows of each group of columns that may be part of an optimal alignment.
+    template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
+    [[gnu::noinline]] void sweep_pruned(Scores &scores, const LocalScoring<T> &scoring, const PrunedRows<T, B> &pruned,
+                                        V &best, Tracker &tracked) {
+        static_assert(kPruneStep == kBlock);
+        const V zero = splat<T, B>(scoring.floor);
+        begin_rows(scoring, 0, m_);
+        if constexpr (P != Pass::score) {
+            store<T, B>(tracked.score, pruned.too_low());
+            best = tracked.template threshold<Mirrored>(zero);
+        }
+        if constexpr (K == Kept::borders) top_.assign(n_ / kBlock + 1, 0);
+        int first = 0, end = std::min(pruned.blocks_with_starts() * kBlock, m_);
+        for_each_block([&](int begin, int to) {
+            for (int j = begin; j < to && first < end; j += kColumns) {
+                const int group = j / kBlock;
+                if constexpr (K == Kept::borders)
+                    if (j % kBlock == 0) top_[group] = first, keep_nothing_above(scoring, group, first);
+                Edge<T, B> edge = outside(scoring);
+                scores.template columns<kColumns>(letters(j));
+                for (int from = first;;) {
+                    const V below = H_[end - 1];
+                    sweep_rows<P, Mirrored, K>(scores, from, end - from, j, scoring, edge, best, tracked);
+                    if (end == m_) break;
+                    V highest = edge.value[0];
+                    for (int c = 1; c < kColumns; ++c) highest = vmax(highest, edge.value[c]);
+                    if (!any_gt<T, B>(highest, pruned.useless(end / kBlock, group))) break;
+                    edge.corner = below, from = end, end = std::min(end + kMoreRows, m_);
+                    if constexpr (K == Kept::borders) keep_nothing_before(scoring, j, from, end);
+                }
+                if ((j + kColumns) % kBlock != 0) continue;
+                keep_column<K>(j, std::max(first - 1, 0), end);
+                const int next = group + 1;
+                while (first + kBlock <= end && is_useless(first, first + kBlock, pruned.useless(first / kBlock, next)))
+                    first += kBlock;
+                while (first < end) {
+                    const int block = (end - 1) / kBlock;  // may be entered from the row above in the next column
+                    if (!is_useless(std::max(block * kBlock - 1, 0), end, pruned.useless(block, next))) break;
+                    begin_rows(scoring, block * kBlock, end);
+                    end = block * kBlock;
+                }
+                if (first > 0) H_[first - 1] = zero;
+            }
+        });
+    }
+    static constexpr int kMoreRows = 2 * kBlock;
+
+    /// Return the values above cells that are left out.
+    static Edge<T, B> outside(const LocalScoring<T> &scoring) {
+        Edge<T, B> edge;
+        edge.corner = splat<T, B>(scoring.floor);
+        for (int c = 0; c < kColumns; ++c) edge.value[c] = edge.corner, edge.gap[c] = edge.corner - scoring.gap_first;
+        return edge;
+    }
+
+    /// Sweep some rows of kColumns columns.
+    template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
+    [[gnu::noinline]] void sweep_rows(const Scores &scores, int first, int rows, int j, LocalScoring<T> scoring,
+                                      Edge<T, B> &edge_of_rows, V &best, Tracker &tracked) {
+        V running = best;
+        Edge<T, B> edge = edge_of_rows;
+        tracked.first_row = first;
+        local_columns<T, B, kColumns, Trace::nothing, P != Pass::score, Mirrored, false>(
+            RowsFrom<Scores>{scores, first}, rows, j, scoring, H_ + first, E_ + first, nullptr, running, tracked, edge,
+            Participation<T, B>{}, keeper<K>(j, first));
+        best = running, edge_of_rows = edge;
+    }
+    /// Scores from a row on.
+    template <class Scores>
+    struct RowsFrom {
+        const Scores &scores;
+        const int first;
+        [[gnu::always_inline]] V score(int i, int c) const { return scores.score(first + i, c); }
+    };
+
+    /// True if no lane's H in the rows exceeds `most`.
+    bool is_useless(int first, int end, V most) const {
+        V highest = H_[first];
+        for (int i = first + 1; i < end; ++i) highest = vmax(highest, H_[i]);
+        return !any_gt<T, B>(highest, most);
+    }
+
+    /// Keep values above the first row of a group of columns as of cells that are left out.
+    void keep_nothing_above(const LocalScoring<T> &scoring, int group, int first) {
+        if (first == 0) return;
+        V *to = checkpoints_.row(group, first / kBlock);
+        const V zero = splat<T, B>(scoring.floor);
+        for (int c = 0; c < kBlock; ++c) to[2 * c] = zero, to[2 * c + 1] = zero - scoring.gap_first;
+    }
+    /// Keep values of rows that are swept from column j on: of the cells before it in its group, which are left out.
+    void keep_nothing_before(const LocalScoring<T> &scoring, int j, int first, int end) {
+        const int group = j / kBlock;
+        const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
+        if (group > 0) {
+            V *to = checkpoints_.column(group - 1);
+            for (int i = first; i < end; ++i) to[2 * i] = zero, to[2 * i + 1] = closed;
+        }
+        for (int block = first / kBlock + 1; block * kBlock <= end; ++block) {
+            V *to = checkpoints_.row(group, block);
+            for (int c = 0; c < j % kBlock; ++c) to[2 * c] = zero, to[2 * c + 1] = closed;
+        }
     }
 
     /// Sweep kColumns columns of a band. `corner`: H above its first row in the column before, then in the last column.
@@ -348,22 +491,23 @@ class UnitRun {
         scores.template columns<kColumns>(letters(j));
         local_columns<T, B, kColumns, kTrace<K>, Track, Mirrored, false>(
             scores, rows, j, scoring, H_, E_, K == Kept::values ? values_ + static_cast<ptrdiff_t>(j) * m_ : nullptr,
-            running, tracked, edge, Participation<T, B>{}, keeper<K>(j));
+            running, tracked, edge, Participation<T, B>{}, keeper<K>(j, 0));
         best = running;
         if (is_banded_) store_edge(edge, j);
     }
 
-    /// Return the keeper of the rows of kColumns columns.
+    /// Return the keeper of the rows of kColumns columns, from row `first` on.
     template <Kept K>
-    auto keeper(int j) const {
-        if constexpr (K == Kept::borders) return checkpoints_.rows(j);
+    auto keeper(int j, int first) const {
+        if constexpr (K == Kept::borders) return checkpoints_.rows(j, first);
         else return KeepsNoRows{};
     }
-    /// Store the state after the columns starting at j if they end a group.
+    /// Store the state of some rows after the columns starting at j if they end a group.
     template <Kept K>
-    void keep_column(int j) const {
+    void keep_column(int j, int first, int end) const {
         if constexpr (K == Kept::borders)
-            if ((j + kColumns) % kBlock == 0 && j + kColumns < n_) checkpoints_.keep_column(j / kBlock, H_, E_);
+            if ((j + kColumns) % kBlock == 0 && j + kColumns < n_)
+                checkpoints_.keep_column(j / kBlock, H_, E_, first, end);
     }
 
     /// Load the values above kColumns columns of a band: the matrix's border, or those below the band above.
@@ -410,7 +554,7 @@ class UnitRun {
                     } else {
                         global_part<Part::all, K>(scores, row0, rows, j, borders, part);
                     }
-                    keep_column<K>(j);
+                    keep_column<K>(j, 0, rows);
                 }
                 if (row0 + rows == m_)
                     bottom.take(reinterpret_cast<const T *>(value_border(begin)), begin, end - begin, scoring_.extend,
@@ -465,7 +609,7 @@ class UnitRun {
         scores.template columns<kColumns>(letters(j));
         global_columns<T, B, kColumns, kTrace<K>, false, Which>(
             scores, rows, static_cast<T>(scoring_.open), H_, E_,
-            K == Kept::values ? values_ + static_cast<ptrdiff_t>(j) * m_ : nullptr, edge, part, keeper<K>(j),
+            K == Kept::values ? values_ + static_cast<ptrdiff_t>(j) * m_ : nullptr, edge, part, keeper<K>(j, 0),
             E_ + rows);
         store_edge(edge, j);
     }
@@ -509,8 +653,8 @@ class UnitRun {
     void walk_blocks(LocalScoring<T> costs, const Borders<T, L> *borders) {
         const auto begin = std::chrono::steady_clock::now();
         const size_t room = static_cast<size_t>(m_) + n_ + 2;
-        BlockWalk<T, B, M, Mirrored> blocks(scoring_, unit_, checkpoints_, row_start_, column_start_, costs, borders,
-                                            scratch_, result_);
+        BlockWalk<T, B, M, Mirrored> blocks(scoring_, unit_, checkpoints_, row_start_, column_start_,
+                                            top_.empty() ? nullptr : top_.data(), costs, borders, scratch_, result_);
         blocks.run(room);
         lay_paths<M>([&](int l, GappedRows &gapped) { blocks.runs(l).lay(unit_.lane[l], result_[l], gapped); });
         scratch_.walk_seconds += seconds_since(begin);
@@ -530,6 +674,7 @@ class UnitRun {
     V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
     V *values_ = nullptr;
     Checkpoints<T, B> checkpoints_;
+    std::vector<int32_t> top_;  // first row swept of each group of columns, if some are left out
 };
 
 }  // namespace tropalign::TROPALIGN_ISA
