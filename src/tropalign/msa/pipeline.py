@@ -22,7 +22,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import FamilyInput as FamilyInput
-from tropalign.msa.family import foreign_members, is_long, tell_of_foreign
+from tropalign.msa.family import foreign_members, is_long, require_short, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
@@ -87,6 +87,7 @@ def align(
         return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
     if kept is None and (anchored := align_by_anchors(job, devices, n_threads, memory_bytes, progress)) is not None:
         return anchored
+    require_short(job.batch)
     if job.options.effort == "fast":
         from tropalign.msa.large import align_large
 

@@ -27,7 +27,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
-from tropalign.msa.family import is_long
+from tropalign.msa.family import is_long, require_short
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
@@ -54,6 +54,7 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
         by_anchors = _seconds_by_anchors(job, devices, n_threads, memory_bytes)
         if by_anchors is not None:
             return by_anchors
+    require_short(job.batch)
     rate = FIRST_WORK / SAMPLE_SECONDS
     for most_seconds in (SAMPLE_SECONDS, SAMPLE_SECONDS / 10, SAMPLE_SECONDS * 4 / 10):
         # The first sample warms up, and each sets the size of the next: large ones are up to five times as slow.
@@ -93,11 +94,12 @@ def _seconds_by_anchors(
     The alignments with the centre are scaled by residues, the pieces by length. None if the family or the sample is
     aligned as a whole.
     """
-    from tropalign.msa.anchored import may_be_cut
+    from tropalign.msa.anchored import fitting_threads, may_be_cut
     from tropalign.msa.star import Kinship, star_of
 
     if not may_be_cut(job):
         return None
+    fitting_threads(job.batch, int(job.batch.lengths.argmax()), memory_bytes)
 
     n = min(len(job.batch), ANCHORED_MEMBERS)
     some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
@@ -107,7 +109,7 @@ def _seconds_by_anchors(
     begin = time.perf_counter()
     kinship = Kinship(sample.batch)
     model = model_of(sample.batch.alphabet, sample.options.rules)
-    star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
+    star_of(sample.batch, kinship.centre, kinship.compared().distances, model, n_threads)
     of_pairs = time.perf_counter() - begin
     with quiet():
         if pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes, is_long_enough=True) is None:
@@ -277,6 +279,7 @@ class FamilyShare:
 
 def share_tasks(job: FamilyInput, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
     """Return the task of a shard for each model."""
+    require_short(job.batch)
     models = [job.model or model_of(job.batch.alphabet, job.options.rules), *voting_models(job)]
     cut: Any = {"scratch_bytes": scratch_bytes, "shards": [shard]}
     return [PosteriorTask(job.batch, model, job.options.cutoff, job.options.keep, **cut) for model in models]
