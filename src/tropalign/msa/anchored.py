@@ -290,7 +290,7 @@ class _Whole:
         is_alone = self.star.is_given_up
         if is_alone.any():
             self._add_alone(np.flatnonzero(is_alone))
-        tree = self._tree()
+        tree = identity_tree(self.batch, self.columns)
         columns, sure = self.columns, self.sure
         if len(copy_of) > len(self.batch):
             columns, sure = copied(columns, self.batch, copy_of), copied(sure, self.batch, copy_of)
@@ -483,40 +483,41 @@ class _Whole:
             residues = slice(self.starts[k], self.starts[k] + len(path))
             self.columns[residues], self.sure[residues] = columns, 0.0
 
-    def _tree(self) -> GuideTree:
-        """Return the tree of the identities in the alignment."""
-        n, n_columns = len(self.batch), int(self.columns.max()) + 1
-        n_plain = len(self.batch.alphabet.states)
-        table = np.full((n, n_columns), n_plain, np.uint8)
-        table[np.repeat(np.arange(n), self.batch.lengths), self.columns] = np.minimum(self.batch.codes, n_plain)
-        lowest, highest = table.min(0), np.where(table < n_plain, table, 0).max(0)
-        varied = np.flatnonzero(lowest != highest)
-        share = len(varied) / max(n_columns, 1)
-        if n > MANY and len(varied) > MOST_COLUMNS:
-            varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
-        table = table[:, varied]
-        distances, placed = np.zeros(n * (n - 1) // 2, np.float32), 0
-        for begin in range(0, n, ROWS_AT_ONCE):
-            same, both = self._identities(table[begin:], min(ROWS_AT_ONCE, n - begin))
-            apart = share * (1 - same / np.maximum(both, 1))
-            for row, values in enumerate(apart):
-                later = values[row + 1 :]
-                distances[placed : placed + len(later)] = later
-                placed += len(later)
-        return GuideTree(*_native.guide_tree(distances))
 
-    def _identities(self, table: NDArray[np.uint8], n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the columns with equal residues, and with two, of the first rows with all; (n_rows, n), float32."""
-        n_plain = len(self.batch.alphabet.states)
-        same, both = np.zeros((n_rows, len(table)), np.float32), np.zeros((n_rows, len(table)), np.float32)
-        for begin in range(0, table.shape[1], COLUMNS_AT_ONCE):
-            part = table[:, begin : begin + COLUMNS_AT_ONCE]
-            known = (part < n_plain).astype(np.float32)
-            both += known[:n_rows] @ known.T
-            for code in range(n_plain):
-                has = (part == code).astype(np.float32)
-                same += has[:n_rows] @ has.T
-        return same, both
+def identity_tree(batch: SequenceBatch, columns: NDArray[np.int32]) -> GuideTree:
+    """Return the tree of the identities in an alignment; `columns` as in `Anchored`."""
+    n, n_columns = len(batch), int(columns.max()) + 1
+    n_plain = len(batch.alphabet.states)
+    table = np.full((n, n_columns), n_plain, np.uint8)
+    table[np.repeat(np.arange(n), batch.lengths), columns] = np.minimum(batch.codes, n_plain)
+    lowest, highest = table.min(0), np.where(table < n_plain, table, 0).max(0)
+    varied = np.flatnonzero(lowest != highest)
+    share = len(varied) / max(n_columns, 1)
+    if n > MANY and len(varied) > MOST_COLUMNS:
+        varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
+    table = table[:, varied]
+    distances, placed = np.zeros(n * (n - 1) // 2, np.float32), 0
+    for begin in range(0, n, ROWS_AT_ONCE):
+        same, both = _identities(table[begin:], n_plain, min(ROWS_AT_ONCE, n - begin))
+        apart = share * (1 - same / np.maximum(both, 1))
+        for row, values in enumerate(apart):
+            later = values[row + 1 :]
+            distances[placed : placed + len(later)] = later
+            placed += len(later)
+    return GuideTree(*_native.guide_tree(distances))
+
+
+def _identities(table: NDArray[np.uint8], n_plain: int, n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the columns with equal residues, and with two, of the first rows with all; (n_rows, n), float32."""
+    same, both = np.zeros((n_rows, len(table)), np.float32), np.zeros((n_rows, len(table)), np.float32)
+    for begin in range(0, table.shape[1], COLUMNS_AT_ONCE):
+        part = table[:, begin : begin + COLUMNS_AT_ONCE]
+        known = (part < n_plain).astype(np.float32)
+        both += known[:n_rows] @ known.T
+        for code in range(n_plain):
+            has = (part == code).astype(np.float32)
+            same += has[:n_rows] @ has.T
+    return same, both
 
 
 def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:

@@ -114,15 +114,16 @@ def align_by_anchors(
     if not (is_long(job) if is_long_enough is None else is_long_enough):
         return None
     from tropalign.msa.anchored import align_anchored, is_similar, tell_of_alone
+    from tropalign.msa.clades import align_clades, has_clade
 
-    if not is_similar(job.batch):
-        return None
     how = (devices, n_threads, memory_bytes)
 
     def aligned(piece: FamilyInput) -> MultipleAlignment:
         return align(piece, *how)
 
-    found = align_anchored(job, aligned, n_threads, memory_bytes, progress)
+    found = align_anchored(job, aligned, n_threads, memory_bytes, progress) if is_similar(job.batch) else None
+    if found is None or has_clade(job.batch, found.is_alone):
+        found = align_clades(job, aligned, *how, progress) or found
     if found is None:
         return None
     tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
