@@ -1,5 +1,6 @@
 """Families that are cut at certain columns: the same alignments as without cuts, whatever is among the members."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,8 @@ from tropalign.cli.main import main
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ResourceError, TropalignWarning, quiet
 from tropalign.msa import anchored, family, run
+from tropalign.msa import clades as clade_module
+from tropalign.msa.clades import clades_of
 from tropalign.msa.models import NUCLEOTIDE
 from tropalign.msa.options import options_of
 from tropalign.msa.pipeline import FamilyInput, align, align_by_anchors
@@ -379,3 +382,58 @@ def test_long_members_are_cut_and_pieces_must_be_short(monkeypatch):
     monkeypatch.setattr(anchored, "MOST_LEFT", 0)
     with quiet(), pytest.raises(ResourceError, match="a family that is aligned as a whole may have at most"):
         align(job, devices, 1, 1 << 30)
+
+
+def clades(rng: np.random.Generator, sizes: list[int], rate: float) -> list[str]:
+    """Return members of clades that differ by `rate` from their common ancestor."""
+    start = random_text(rng, 900)
+    ancestors = [evolved(rng, start, rate, 2) for _ in sizes]
+    return [evolved(rng, one, 0.01, 1) for one, n in zip(ancestors, sizes, strict=True) for _ in range(n)]
+
+
+def test_clades_are_cut_on_their_own_and_aligned_with_each_other():
+    rng = np.random.default_rng(79)
+    texts = clades(rng, [6, 5, 1], 0.15)
+    texts.insert(3, texts[7])
+    batch = ta.SequenceBatch.from_strings(texts)
+    unique = batch[np.array([k for k in range(13) if k != 3])]
+    found_clades = clades_of(unique)
+    assert found_clades is not None
+    assert sorted(one.tolist() for one in found_clades) == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11]]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert found[3] == found[8] and found.tree.count(",") == 12
+    assert min(shares(found, whole)) >= 0.985
+    assert (found.residue_confidence >= 0).all() and (found.residue_confidence <= 1).all()
+    assert list(ta.align_multiple(texts, n_threads=3, device="cpu")) == list(found)
+
+
+def test_families_of_many_or_of_no_clades_are_aligned_as_a_whole(monkeypatch):
+    rng = np.random.default_rng(83)
+    texts = clades(rng, [3, 3, 2, 2], 0.15)
+    assert clades_of(ta.SequenceBatch.from_strings(texts)) is None  # ten members, of which two or fewer may be left
+    texts = clades(rng, [6, 6], 0.25)
+    assert is_cut(texts)
+    monkeypatch.setattr(clade_module, "MOST_CELLS", 0)
+    monkeypatch.setattr(clade_module, "FEW_CELLS", 0)
+    assert not is_cut(texts)
+
+
+def test_a_clade_among_the_members_that_are_alone_is_aligned_as_a_clade():
+    rng = np.random.default_rng(89)
+    texts = clades(rng, [30, 3], 0.25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = ta.align_multiple(texts, **PLAIN)
+    assert min(shares(found, ta.align_multiple(texts, no_anchors=True, **PLAIN))) >= 0.97
+
+
+def test_a_stranger_among_clades_is_named():
+    rng = np.random.default_rng(97)
+    texts = clades(rng, [6, 6, 6], 0.15)
+    named = {**{f"s{k}": one for k, one in enumerate(texts)}, "other": random_text(rng, 900)}
+    with pytest.warns(TropalignWarning, match="^1 of 19 sequences does not seem to belong to the family: other; drop"):
+        found = ta.align_multiple(named, **PLAIN)
+    assert [row.replace("-", "") for row in found] == [*named.values()]
+    with pytest.warns(TropalignWarning, match="other; left out$"):
+        assert len(ta.align_multiple(named, drop_foreign=True, **PLAIN)) == 18

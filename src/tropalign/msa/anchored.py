@@ -25,7 +25,6 @@ from tropalign.msa.family import (
     MOST_RESIDUES,
     FamilyInput,
     copied,
-    is_long,
     pair_costs,
     unique_sequences,
     with_copies,
@@ -76,11 +75,6 @@ class Anchored(NamedTuple):
     residue_confidence: NDArray[np.float32]
     column_confidence: NDArray[np.float32]
     is_alone: NDArray[np.bool_]
-
-
-def may_be_cut(job: FamilyInput) -> bool:
-    """True if the family is long, similar and large enough that cuts at certain columns pay."""
-    return is_long(job) and is_similar(job.batch)
 
 
 def is_similar(batch: SequenceBatch) -> bool:

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.msa.anchored import Anchored, align_anchored, identity_tree
-from tropalign.msa.family import MOST_RESIDUES, FamilyInput, copied, unique_sequences, with_copies
+from tropalign.msa.anchored import Anchored, align_anchored, identity_tree, is_similar
+from tropalign.msa.family import (
+    MOST_RESIDUES,
+    FamilyInput,
+    copied,
+    foreign_members,
+    is_long,
+    unique_sequences,
+    with_copies,
+)
 from tropalign.msa.groups import Item, ItemPair, Pool, align_items
 from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship
@@ -32,8 +40,8 @@ if TYPE_CHECKING:
 RADIUS = 0.1
 #: Least members that are a clade instead of strangers.
 LEAST_CLADE = 3
-#: Most items, clades and single members; and members that represent a clade.
-MOST_ITEMS, REPRESENTATIVES = 32, 4
+#: Most items (clades and single members), also as a share of the members; and members that represent a clade.
+MOST_ITEMS, MOST_SHARE, REPRESENTATIVES = 32, 1 / 4, 4
 #: Share of the cells of all pairs of the family that pairs of representatives have, at most; or cells (seconds).
 MOST_CELLS, FEW_CELLS = 1 / 50, 2e9
 #: Posteriors of items below this one are dropped, as in effort fast.
@@ -48,7 +56,10 @@ def align_clades(
     memory_bytes: int,
     progress: StageProgress | None = None,
 ) -> Anchored | None:
-    """Align a family clade by clade; None if it has no or too many clades, or one that cannot be cut."""
+    """Align a family clade by clade; None if it has no or too many clades, or one that cannot be cut.
+
+    `Anchored.is_alone` of the result: members of foreign clades, too.
+    """
     first, copy_of = unique_sequences(job.batch)
     unique = job.batch[first] if len(first) < len(job.batch) else job.batch
     groups = clades_of(unique)
@@ -88,6 +99,9 @@ def align_clades(
         sure[residues] = ((n_own - 1) * sure[residues] + (len(unique) - n_own) * aligned.confidence[at]) / (
             len(unique) - 1
         )
+    if job.options.judges_members:
+        foreign = foreign_members(aligned.distance, unique[np.array([item.representatives[0] for item in items])])
+        is_alone[np.concatenate([*(items[k].members for k in foreign), np.zeros(0, np.int64)])] = True
     columns, confidence = column_of.astype(np.int32), sure.astype(np.float32)
     tree = identity_tree(unique, columns)
     if unique is not job.batch:
@@ -97,26 +111,29 @@ def align_clades(
     return Anchored(columns, tree, confidence, (np.bincount(columns, confidence) / counts).astype(np.float32), is_alone)
 
 
+def may_be_cut(job: FamilyInput) -> bool:
+    """True if the family is large, long and similar, or consists of such clades."""
+    return is_long(job) and (is_similar(job.batch) or clades_of(job.batch) is not None)
+
+
 def clades_of(batch: SequenceBatch) -> list[NDArray[np.int64]] | None:
-    """Return the members of each clade, those within RADIUS of its centre; None if there are more than MOST_ITEMS."""
+    """Return the members of each clade, those within RADIUS of its centre; None if they are too many."""
     left, found = np.arange(len(batch)), list[NDArray[np.int64]]()
+    most = int(min(MOST_ITEMS, MOST_SHARE * len(batch)))
     while len(left):
-        if len(found) == MOST_ITEMS:
-            return None
         kinship = Kinship(batch[left])
         is_near = kinship.compared().distances <= RADIUS
         is_near[kinship.centre] = True
         found.append(left[is_near])
         left = left[~is_near]
+        if len(left) > (most - len(found)) * len(found[-1]):  # the largest come first, more or less
+            return None
     return found
 
 
-def has_clade(batch: SequenceBatch, is_alone: NDArray[np.bool_]) -> bool:
-    """True if members that are aligned with the centre alone are similar to one another."""
-    alone = np.flatnonzero(is_alone)
-    if len(alone) < LEAST_CLADE:
-        return False
-    return int((Kinship(batch[alone]).compared().distances <= RADIUS).sum()) >= LEAST_CLADE
+def has_clades(batch: SequenceBatch) -> bool:
+    """True if the family has several clades, and not one clade and strangers."""
+    return sum(len(group) >= LEAST_CLADE for group in clades_of(batch) or []) > 1
 
 
 def _affordable(batch: SequenceBatch, n_items: int) -> int:

@@ -114,7 +114,7 @@ def align_by_anchors(
     if not (is_long(job) if is_long_enough is None else is_long_enough):
         return None
     from tropalign.msa.anchored import align_anchored, is_similar, tell_of_alone
-    from tropalign.msa.clades import align_clades, has_clade
+    from tropalign.msa.clades import align_clades, has_clades
 
     how = (devices, n_threads, memory_bytes)
 
@@ -122,11 +122,17 @@ def align_by_anchors(
         return align(piece, *how)
 
     found = align_anchored(job, aligned, n_threads, memory_bytes, progress) if is_similar(job.batch) else None
-    if found is None or has_clade(job.batch, found.is_alone):
-        found = align_clades(job, aligned, *how, progress) or found
-    if found is None:
+    by_clades = None
+    if found is None or (found.is_alone.any() and has_clades(job.batch)):
+        by_clades = align_clades(job, aligned, *how, progress)
+    if by_clades is not None:
+        found = by_clades
+        if found.is_alone.any():
+            tell_of_foreign(job.batch, np.flatnonzero(found.is_alone), job.options.drop_foreign)
+    elif found is not None:
+        tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
+    else:
         return None
-    tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
     if job.options.drop_foreign and found.is_alone.any():
         rest = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
         anchored = align_by_anchors(rest, *how, progress, is_long_enough=True)
