@@ -124,7 +124,7 @@ def _equal(batch: SequenceBatch) -> Anchored:
 
 
 def fitting_threads(batch: SequenceBatch, centre: int, memory_bytes: int) -> int:
-    """Return the number of threads that fit into the memory; ResourceError if it is none."""
+    """Return the number of threads that fit into the memory; raises ResourceError if not even one fits."""
     spare = memory_bytes - _held_bytes(batch, centre)
     of_thread = THREAD_BYTES * int(batch.lengths.max())
     if spare < of_thread:
