@@ -82,7 +82,8 @@ Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<uint8_t>> certain(Array<uint8_t, 1> 
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size());
     require_offsets(offsets.data(), n_entries, static_cast<int64_t>(codes.size()), "offsets");
-    require(longest_of(offsets.data(), n_entries, "offsets") <= UINT16_MAX, "offsets: a sequence is longer than 65535");
+    require(longest_of(offsets.data(), n_entries, "offsets") <= kLongestCertain,
+            "offsets: a sequence is longer than 4000000");
     require_no_empty(offsets.data(), n_entries, "offsets");
     const auto n_codes = static_cast<int>(std::min<size_t>(gap.size(), kCertainCodes + 1));
     require(n_codes >= 1 && n_codes <= kCertainCodes, "gap: must have 1 to 32 numbers");

@@ -31,8 +31,10 @@ namespace tropalign {
 inline constexpr int kCertainCodes = 32;
 /// Greater than any loss; a sum of three of them fits.
 inline constexpr int32_t kNoLoss = int32_t{1} << 28;
-/// Maximum of each number of a loss: 65,535 residues then stay below kNoLoss.
+/// Maximum of each number of a loss.
 inline constexpr int32_t kMostLoss = 2000;
+/// Most residues of a sequence.
+inline constexpr int64_t kLongestCertain = 4'000'000;
 
 struct Losses {
     const int32_t *pair;  // [n_codes][n_codes]
@@ -55,7 +57,7 @@ struct CertainLanes {
 
 /// Memory of one thread.
 struct CertainScratch {
-    Buffer<int32_t> pair, gap, rest, rest_gap, before, before_gap, border;
+    Buffer<int32_t> pair, gap, paired, rest, rest_gap, before, before_gap, border;
     std::vector<int32_t> kept, block;
 };
 

@@ -1,5 +1,6 @@
 // The kernel of certain pairs of this instruction set (certain.hpp).
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "../simd/vec.hpp"
@@ -39,6 +40,7 @@ class CertainPairs {
         most_ = splat<int32_t, kVectorBytes>(-1);
         for (int l = 0; l < lanes.n; ++l) most_[l] = std::min(lanes.most[l], kNoLoss - 1);
         make_tables();
+        total_ = most_;
         overhang_.resize(m_ + 1);
         for (int32_t i = m_ - 1; i >= 0; --i) overhang_[i] = overhang_[i + 1] + losses.end[x[i]];
     }
@@ -90,16 +92,27 @@ class CertainPairs {
         for (int32_t i = 0; i < m_; ++i)
             if (row_of_[x_[i]] < 0) row_of_[x_[i]] = n_rows++;
         width_ = width;
-        filled(scratch_.pair, n_rows * width), filled(scratch_.gap, width);
+        filled(scratch_.pair, n_rows * width), filled(scratch_.gap, width), filled(scratch_.paired, width);
+        std::array<int32_t, kCertainCodes> most_of{};  // loss of unpaired residues of x that a residue of y can save
+        unpaired_.assign(m_ + 1, 0);
+        for (int32_t i = 0; i < m_; ++i) unpaired_[i + 1] = unpaired_[i] + least_unpaired(x_[i]);
+        for (int b = 0; b < losses_.n_codes; ++b)
+            for (int a = 0; a < losses_.n_codes; ++a)
+                if (row_of_[a] >= 0)
+                    most_of[b] = std::max(most_of[b], least_unpaired(a) - losses_.pair[a * losses_.n_codes + b]);
         const size_t size = (n_diagonals_ + 2) * kLossLanes;
         for (Buffer<int32_t> *one :
              {&scratch_.rest, &scratch_.rest_gap, &scratch_.before, &scratch_.before_gap, &scratch_.border})
             filled(*one, size);
         for (int l = 0; l < lanes_.n; ++l) {
+            int64_t paired = 0;
+            scratch_.paired[(int64_t{m_} + 1) * kLossLanes + l] = 0;
             for (int32_t j = 0; j < lanes_.length[l]; ++j) {
                 const int b = lanes_.codes[l][j];
                 const int64_t place = (int64_t{j} + m_ + 1) * kLossLanes + l;
                 scratch_.gap[place] = losses_.gap[b];
+                paired += most_of[b];
+                scratch_.paired[place + kLossLanes] = static_cast<int32_t>(std::min<int64_t>(paired, kNoLoss));
                 for (int a = 0; a < losses_.n_codes; ++a)
                     if (row_of_[a] >= 0)
                         scratch_.pair[row_of_[a] * width + place] = losses_.pair[a * losses_.n_codes + b];
@@ -131,14 +144,16 @@ class CertainPairs {
     /// Compute the row of corners (i, j) from that of (i + 1, j), up to `limit`.
     Range row_of_rest(int32_t i, Range old, LossVec limit) {
         bool has_border = false;
-        if (overhang_[i] < kNoLoss)
+        if (overhang_[i] < kNoLoss) {
+            const auto overhang = static_cast<int32_t>(overhang_[i]);
             for (int l = 0; l < lanes_.n; ++l) {
-                if (overhang_[i] > limit[l]) continue;
+                if (overhang > limit[l]) continue;
                 const int64_t k = int64_t{lanes_.length[l]} - i + m_;
-                border_()[k * kLossLanes + l] = overhang_[i];
+                border_()[k * kLossLanes + l] = overhang;
                 old = old.low > old.high ? Range{k, k} : Range{std::min(old.low, k), std::max(old.high, k)};
                 has_border = true;
             }
+        }
         if (old.low > old.high) return old;
         const Range found = has_border ? row<true>(i, old, limit) : row<false>(i, old, limit);
         if (has_border)
@@ -166,19 +181,31 @@ class CertainPairs {
         }
         while (range.low > 0) {  // a gap of y that reaches further
             along = lower(found + open, along) + at(gap, range.low - 1);
-            if (!any_up_to(along, limit)) break;
+            if (!is_within(along, limit, i, range.low - 1)) break;
             found = lower(along, none);
             put(rest, --range.low, found);
         }
-        return trimmed(rest, rest_gap, range, limit);
+        return trimmed(i, range, limit);
     }
 
-    static Range trimmed(int32_t *values, int32_t *gaps, Range range, LossVec limit) {
-        for (; range.low <= range.high && !any_up_to(at(values, range.low), limit); ++range.low)
+    Range trimmed(int32_t i, Range range, LossVec limit) {
+        int32_t *values = rest_(), *gaps = rest_gap_();
+        for (; range.low <= range.high && !is_within(at(values, range.low), limit, i, range.low); ++range.low)
             put(values, range.low, no_loss()), put(gaps, range.low, no_loss());
-        for (; range.low <= range.high && !any_up_to(at(values, range.high), limit); --range.high)
+        for (; range.low <= range.high && !is_within(at(values, range.high), limit, i, range.high); --range.high)
             put(values, range.high, no_loss()), put(gaps, range.high, no_loss());
         return range;
+    }
+
+    int32_t least_unpaired(int a) const { return std::min(losses_.end[a], losses_.gap[a]); }
+
+    /// True if the rest behind corner (i, j) may be needed: its loss is up to `limit`, and up to `total_` with the
+    /// least loss of the part before it. There, x has i residues and y has j; those of x that are unpaired lose
+    /// least_unpaired(a) each, and a residue b of y that is paired with a saves at most least_unpaired(a) - pair[a][b].
+    bool is_within(LossVec rest, LossVec limit, int32_t i, int64_t k) const {
+        const auto before = static_cast<int32_t>(std::min<int64_t>(unpaired_[i], kNoLoss));
+        const LossVec least = splat<int32_t, kVectorBytes>(before) - at(scratch_.paired.data(), k + i + 1);
+        return any_up_to(rest, lower(limit, total_ - (least > 0 ? least : LossVec{})));
     }
 
     static void clear(int32_t *values, int32_t *gaps, Range range) {
@@ -187,7 +214,7 @@ class CertainPairs {
 
     void starts_at_first_column(int32_t i, Range range) {
         const int64_t k = int64_t{m_} - i;
-        if (k >= range.low && k <= range.high) best_ = lower(best_, at(rest_(), k) + (overhang_[0] - overhang_[i]));
+        if (k >= range.low && k <= range.high) best_ = lower(best_, at(rest_(), k) + overhang_before(i));
     }
 
     void starts_in_first_row(Range range) {
@@ -200,6 +227,11 @@ class CertainPairs {
                 loss += losses_.end[lanes_.codes[l][k - m_]];
             }
         }
+    }
+
+    /// Loss of an overhang of the first i residues of x.
+    int32_t overhang_before(int32_t i) const {
+        return static_cast<int32_t>(std::min<int64_t>(overhang_[0] - overhang_[i], kNoLoss));
     }
 
     bool is_kept(int32_t i) const { return (i & ((1 << block_bits_) - 1)) == 0; }
@@ -219,10 +251,10 @@ class CertainPairs {
 
     void judge() {
         Range range = first_row();
-        const LossVec limit = limit_ + open_;
+        const LossVec limit = total_ = limit_ + open_;
         for (int32_t begin = 0; begin < m_; begin += 1 << block_bits_) {
             const int32_t end = std::min(m_, begin + (1 << block_bits_));
-            make_block(begin, end, limit - lowest(range));
+            make_block(begin, end, limit - lower(lowest(range), splat<int32_t, kVectorBytes>(overhang_before(begin))));
             for (int32_t i = begin + 1; i <= end; ++i) range = row_before(i, range, limit);
         }
         for (int l = 0; l < lanes_.n; ++l) {
@@ -272,7 +304,7 @@ class CertainPairs {
         } else {
             range = last_row(limit);
         }
-        range = trimmed(rest_(), rest_gap_(), range, limit);
+        range = trimmed(end, range, limit);
         rows_.assign(end - begin, {{0, -1}, 0});
         for (int32_t i = end; i > begin; --i) {
             rows_[i - begin - 1] = {range, block.size()};
@@ -293,7 +325,7 @@ class CertainPairs {
         const int32_t *gap = scratch_.gap.data() + int64_t{i} * kLossLanes;
         const LossVec row_gap = splat<int32_t, kVectorBytes>(losses_.gap[x_[i - 1]]), none = no_loss(), open = open_;
         const int64_t first = int64_t{m_} - i;
-        const int32_t overhang = overhang_[0] - overhang_[i];
+        const int32_t overhang = overhang_before(i);
         Range range{std::max<int64_t>(old.low - 1, 0), old.high};
         if (any_up_to(splat<int32_t, kVectorBytes>(overhang), limit))
             range = old.low > old.high ? Range{first, first}
@@ -353,10 +385,11 @@ class CertainPairs {
     int32_t longest_ = 0, block_begin_ = 0;
     int block_bits_ = 0;
     int64_t n_diagonals_ = 0, width_ = 0;
-    std::vector<int32_t> overhang_;  // of x from residue i on
+    std::vector<int64_t> overhang_;  // of x from residue i on
+    std::vector<int64_t> unpaired_;  // least loss of the first i residues of x, unpaired
     std::vector<int> row_of_;        // of each code that x has, in scratch_.pair
     std::vector<Kept> kept_, rows_;
-    LossVec open_{}, most_{}, best_{}, limit_{};
+    LossVec open_{}, most_{}, best_{}, limit_{}, total_{};  // total_: greatest loss of an alignment that is needed
     int32_t first_certain_[16] = {}, end_certain_[16] = {};
 };
 

@@ -1,5 +1,6 @@
 """Families that are cut at certain columns: the same alignments as without cuts, whatever is among the members."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -8,12 +9,14 @@ import pytest
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.devices.registry import open_devices
-from tropalign.errors import TropalignWarning, quiet
+from tropalign.errors import ResourceError, TropalignWarning, quiet
 from tropalign.msa import anchored, family, run
+from tropalign.msa import clades as clade_module
+from tropalign.msa.clades import clades_of
 from tropalign.msa.models import NUCLEOTIDE
 from tropalign.msa.options import options_of
-from tropalign.msa.pipeline import FamilyInput, align_by_anchors
-from tropalign.msa.star import star_of
+from tropalign.msa.pipeline import FamilyInput, align, align_by_anchors
+from tropalign.msa.star import Kinship, star_of
 
 PLAIN = {"n_threads": 1, "device": "cpu"}
 
@@ -315,3 +318,122 @@ def test_the_forecast_is_that_of_the_whole_family_if_it_cannot_be_cut(monkeypatc
     assert run.seconds_of(job, devices, 1, 1 << 30) == 7.5
     monkeypatch.setattr(run, "_seconds_by_anchors", lambda *how: None)
     assert 0 < run.seconds_of(job, devices, 1, 1 << 30) != 7.5
+
+
+def test_fragments_count_only_where_they_have_residues():
+    rng = np.random.default_rng(71)
+    start = random_text(rng, 3000)
+    whole = [evolved(rng, start, 0.02, 2) for _ in range(6)]
+    spans = [(1200, 1600), (0, 900), (2100, 2990), (700, 2500), (1210, 1590), (2990 - 400, 2990)]
+    parts = [text[begin:end] for text, (begin, end) in zip(whole, spans, strict=True)]
+    parts.append(random_text(rng, 9) + whole[1][500:1100] + random_text(rng, 60))
+    texts = [*parts, *whole]
+    batch = ta.SequenceBatch.from_strings(texts)
+    kinship = Kinship(batch)
+    assert kinship.centre >= len(parts)
+    assert abs(kinship.compared().starts[:6] - [begin for begin, _ in spans]).max() < 60
+    job = FamilyInput(batch, options_of())
+    with quiet():
+        found = align_by_anchors(job, open_devices(["cpu"], 1, 0), 1, 1 << 30)
+    assert found is not None
+    assert [row.replace("-", "") for row in found] == texts
+    rest = ta.align_multiple(whole, **PLAIN)
+    assert min(shares(found[len(parts) :].without_empty_columns(), rest)) >= 0.999
+    places = [np.flatnonzero(np.frombuffer(row.encode(), np.uint8) != ord("-")) for row in found]
+    for k, (begin, end) in enumerate(spans):  # each fragment lies in the columns of its source
+        assert (places[k] == places[len(parts) + k][begin:end]).mean() > 0.99
+    source = places[len(parts) + 1][500:1100]
+    assert (places[6][9:609] == source).mean() > 0.99 and np.ptp(places[6]) < 800
+
+
+@pytest.mark.parametrize(
+    ("columns", "ends", "expected"),
+    [
+        ([3, 4, 12], (False, True), [3, 4, 5]),
+        ([-30, 3, 4], (True, False), [2, 3, 4]),
+        ([-30, 3, 40], (False, False), [-30, 3, 40]),
+        ([-3, 12], (True, True), [-3, 12]),
+        ([0, 9], (True, True), [0, 9]),
+    ],
+)
+def test_free_ends_beyond_a_piece_are_drawn_in(columns, ends, expected):
+    assert anchored._drawn_in(np.array(columns), 10, *ends).tolist() == expected
+
+
+def test_long_members_are_cut_and_pieces_must_be_short(monkeypatch):
+    rng = np.random.default_rng(73)
+    start = random_text(rng, 1500)
+    texts = [evolved(rng, start, 0.01, 1) for _ in range(4)]
+    expected = ta.align_multiple(texts, **PLAIN)
+    for module in (family, anchored):
+        monkeypatch.setattr(module, "MOST_RESIDUES", 700)
+    batch = ta.SequenceBatch.from_strings(texts)
+    devices = open_devices(["cpu"], 1, 0)
+    job = FamilyInput(batch, options_of())
+    with quiet():
+        assert list(align_by_anchors(job, devices, 1, 1 << 30)) == list(expected)
+    foreign = [text[:200] + random_text(rng, 350) + text[550:] for text in texts]
+    job = FamilyInput(ta.SequenceBatch.from_strings(foreign), options_of())
+    with (
+        quiet(),
+        pytest.raises(ResourceError, match=r"^no columns are certain between residues \d+ and 5[56]\d of record"),
+    ):
+        align_by_anchors(job, devices, 1, 1 << 30)
+    monkeypatch.setattr(anchored, "MOST_LEFT", 0)
+    with quiet(), pytest.raises(ResourceError, match="a family that is aligned as a whole may have at most"):
+        align(job, devices, 1, 1 << 30)
+
+
+def clades(rng: np.random.Generator, sizes: list[int], rate: float) -> list[str]:
+    """Return members of clades that differ by `rate` from their common ancestor."""
+    start = random_text(rng, 900)
+    ancestors = [evolved(rng, start, rate, 2) for _ in sizes]
+    return [evolved(rng, one, 0.01, 1) for one, n in zip(ancestors, sizes, strict=True) for _ in range(n)]
+
+
+def test_clades_are_cut_on_their_own_and_aligned_with_each_other():
+    rng = np.random.default_rng(79)
+    texts = clades(rng, [6, 5, 1], 0.15)
+    texts.insert(3, texts[7])
+    batch = ta.SequenceBatch.from_strings(texts)
+    unique = batch[np.array([k for k in range(13) if k != 3])]
+    found_clades = clades_of(unique)
+    assert found_clades is not None
+    assert sorted(one.tolist() for one in found_clades) == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11]]
+    assert is_cut(texts)
+    found, whole = both_ways(texts)
+    assert found[3] == found[8] and found.tree.count(",") == 12
+    assert min(shares(found, whole)) >= 0.985
+    assert (found.residue_confidence >= 0).all() and (found.residue_confidence <= 1).all()
+    assert list(ta.align_multiple(texts, n_threads=3, device="cpu")) == list(found)
+
+
+def test_families_of_many_or_of_no_clades_are_aligned_as_a_whole(monkeypatch):
+    rng = np.random.default_rng(83)
+    texts = clades(rng, [3, 3, 2, 2], 0.15)
+    assert clades_of(ta.SequenceBatch.from_strings(texts)) is None  # ten members, of which two or fewer may be left
+    texts = clades(rng, [6, 6], 0.25)
+    assert is_cut(texts)
+    monkeypatch.setattr(clade_module, "MOST_CELLS", 0)
+    monkeypatch.setattr(clade_module, "FEW_CELLS", 0)
+    assert not is_cut(texts)
+
+
+def test_a_clade_among_the_members_that_are_alone_is_aligned_as_a_clade():
+    rng = np.random.default_rng(89)
+    texts = clades(rng, [30, 3], 0.25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = ta.align_multiple(texts, **PLAIN)
+    assert min(shares(found, ta.align_multiple(texts, no_anchors=True, **PLAIN))) >= 0.97
+
+
+def test_a_stranger_among_clades_is_named():
+    rng = np.random.default_rng(97)
+    texts = clades(rng, [6, 6, 6], 0.15)
+    named = {**{f"s{k}": one for k, one in enumerate(texts)}, "other": random_text(rng, 900)}
+    with pytest.warns(TropalignWarning, match="^1 of 19 sequences does not seem to belong to the family: other; drop"):
+        found = ta.align_multiple(named, **PLAIN)
+    assert [row.replace("-", "") for row in found] == [*named.values()]
+    with pytest.warns(TropalignWarning, match="other; left out$"):
+        assert len(ta.align_multiple(named, drop_foreign=True, **PLAIN)) == 18

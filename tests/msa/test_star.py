@@ -80,6 +80,30 @@ def test_long_pairs_are_computed_in_blocks():
     assert certain([x, y], 0, [1], loss + SLACK - 1, losses, SLACK)[0] == -1
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_fragments_have_certain_rows_behind_long_overhangs(seed):
+    """The centre has several blocks of rows, and the members begin late, end early, or reach beyond it."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(6, 14, (4, 4))
+    pair = (table + table.T) // 2
+    np.fill_diagonal(pair, rng.integers(0, 2))
+    end = rng.integers(3, 6, 4)
+    losses = oracle.Losses(pair.tolist(), (end + rng.integers(0, 3, 4)).tolist(), end.tolist(), int(rng.integers(6)))
+    x = rng.integers(0, 4, 72)
+    parts = [x[:9], x[61:], x[40:52], x[3:12], x[34:44], np.append(rng.integers(0, 4, 3), x[:8])]
+    ys = [np.delete(part, 5) if k % 2 else part for k, part in enumerate(parts)]
+    ys = [np.where(rng.random(len(y)) < 0.1, rng.integers(0, 4, len(y)), y) for y in ys]
+    slack = int(rng.integers(1, 5))
+    expected = [oracle.certain_rows(x.tolist(), y.tolist(), losses, slack) for y in ys]
+    tight = [int(loss) + slack for loss, _ in expected]
+    for most in (tight, [limit + 100 for limit in tight]):
+        loss, column, is_certain = certain([x, *ys], 0, range(1, 7), most, losses, slack)
+        assert loss.tolist() == [one for one, _ in expected]
+        for k, (_, rows) in enumerate(expected):
+            assert {int(i): int(column[k, i]) for i in np.flatnonzero(is_certain[k])} == rows
+    assert sum(len(rows) > 3 for _, rows in expected) >= 2
+
+
 @pytest.mark.parametrize(("model", "letters"), [(NUCLEOTIDE, "ACGT"), (PROTEIN, "ACDEFGHIKLMNPQRSTVWY")])
 def test_certain_residues_have_high_posteriors(model, letters):
     rng = np.random.default_rng(3)
@@ -105,7 +129,7 @@ def test_the_centre_is_no_stranger():
     batch = ta.SequenceBatch.from_strings([stranger, *family])
     kinship = Kinship(batch)
     assert kinship.centre and kinship.shared > 0.5
-    distances = kinship.distances()
+    distances = kinship.compared().distances
     assert distances[kinship.centre] == 0 and distances[0] > 0.3 > distances[1:].max()
     star = star_of(batch, kinship.centre, distances, NUCLEOTIDE, 1)
     assert star.is_given_up.tolist() == [True, *[False] * 6]

@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import ResourceError, counted, listed, named, quiet, warn
-from tropalign.msa.family import FamilyInput, copied, is_long, unique_sequences, with_copies
+from tropalign.msa.family import (
+    MOST_RESIDUES,
+    FamilyInput,
+    copied,
+    pair_costs,
+    unique_sequences,
+    with_copies,
+)
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship, Star, star_of
@@ -52,6 +59,8 @@ MOST_LEFT = 1 / 4
 #: thread (the tables of native/msa/certain.hpp with 16 lanes, and the rows that it keeps); and per pair of members, of
 #: the distances and of the copy in native/msa/guide_tree.cpp.
 STAR_BYTES, RESIDUE_BYTES, THREAD_BYTES, TREE_BYTES = 12, 24, 4400, 4
+#: Least residues of the centre before or behind a member that is missing there, instead of having a deletion.
+LEAST_MISSING = 160
 #: Columns that give the distances of more than MANY members.
 MANY, MOST_COLUMNS = 1000, 4000
 #: Members and columns whose identities are counted at once: small tables of floats, and exact sums.
@@ -66,11 +75,6 @@ class Anchored(NamedTuple):
     residue_confidence: NDArray[np.float32]
     column_confidence: NDArray[np.float32]
     is_alone: NDArray[np.bool_]
-
-
-def may_be_cut(job: FamilyInput) -> bool:
-    """True if the family is long, similar and large enough that cuts at certain columns pay."""
-    return is_long(job) and is_similar(job.batch)
 
 
 def is_similar(batch: SequenceBatch) -> bool:
@@ -95,22 +99,14 @@ def align_anchored(
     unique = job.batch[first] if len(first) < len(job.batch) else job.batch
     kinship = Kinship(unique)
     model = model_of(unique.alphabet, job.options.rules)
-    spare = memory_bytes - _held_bytes(unique, kinship.centre)
-    of_thread = THREAD_BYTES * int(unique.lengths.max())
-    if spare < of_thread:
-        needed = memory_bytes - spare + of_thread
-        raise ResourceError(
-            f"the alignment of {counted(len(unique), 'similar sequences')} needs about {human(needed)} of memory and "
-            f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}",
-            needed_bytes=needed,
-            allowed_bytes=memory_bytes,
-        )
+    fitting = fitting_threads(unique, kinship.centre, memory_bytes)
 
     def watch(pairs: int) -> None:
         if progress is not None:
             progress("anchors", 0.5 * pairs / len(unique))
 
-    star = star_of(unique, kinship.centre, kinship.distances(), model, min(n_threads, spare // of_thread), watch)
+    distances, starts = kinship.compared()
+    star = star_of(unique, kinship.centre, distances, model, min(n_threads, fitting), watch, starts)
     whole = _Whole(job, unique, star, align, n_threads)
     if not whole.is_worth_it():
         return None
@@ -125,6 +121,21 @@ def _equal(batch: SequenceBatch) -> Anchored:
     tree = with_copies(leaf, np.zeros(1, np.int64), np.zeros(n, np.int64))
     ones = np.ones(m, np.float32)
     return Anchored(columns, tree, np.tile(ones, n), ones, np.zeros(n, bool))
+
+
+def fitting_threads(batch: SequenceBatch, centre: int, memory_bytes: int) -> int:
+    """Return the number of threads that fit into the memory; raises ResourceError if not even one fits."""
+    spare = memory_bytes - _held_bytes(batch, centre)
+    of_thread = THREAD_BYTES * int(batch.lengths.max())
+    if spare < of_thread:
+        needed = memory_bytes - spare + of_thread
+        raise ResourceError(
+            f"the alignment of {counted(len(batch), 'similar sequences')} needs about {human(needed)} of memory and "
+            f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}",
+            needed_bytes=needed,
+            allowed_bytes=memory_bytes,
+        )
+    return spare // of_thread
 
 
 def _held_bytes(batch: SequenceBatch, centre: int) -> int:
@@ -152,16 +163,57 @@ class _AlignedPiece(NamedTuple):
     is_right_whole: bool
 
 
-def certain_runs(star: Star) -> NDArray[np.int64]:
-    """Return the first row and the end of each run of rows that are certain for all members that are not given up.
+def with_spans(star: Star, lengths: NDArray[np.int64]) -> tuple[Star, NDArray[np.int64]]:
+    """Return the star, and the first row and the end of the rows that each member may have; int64, shape (n, 2).
 
-    int64, shape (n_runs, 2). Within a run, no member has a gap.
+    Rows of the centre that a fragment lacks at an end do not count for it. Its residues before the first certain one
+    are certain, too, if they are few and the best alignment has no gap there: the only alternative is an overhang.
+    Otherwise it may have as many rows there, and FLANK or as many again for insertions:
+
+        centre   ACGTTGCAATCAGGCTAAGGATTACAGGCTTAACGTACCGATTG
+        member                        TTACAGGCTTAAC                 +  certain
+                                      ++++++++|<- may have ->|
+    """
+    columns, are_certain = star.columns.copy(), star.are_certain.copy()
+    n, m = columns.shape
+    spans = np.tile(np.array([0, m]), (n, 1))
+    for k in np.flatnonzero(are_certain.any(1)):
+        first, last = (int(row) for row in np.flatnonzero(are_certain[k])[[0, -1]])
+        before, behind = int(columns[k, first]), int(lengths[k]) - 1 - int(columns[k, last])
+        for n_free, begin, end, residue in (
+            (before, first - before, first, 0),
+            (behind, last + 1, last + 1 + behind, int(lengths[k]) - behind),
+        ):
+            is_first = end == first
+            if (begin if is_first else m - end) < LEAST_MISSING:
+                continue
+            straight, own = np.arange(residue, residue + n_free), columns[k, begin:end]
+            others = columns[k, :begin] if is_first else columns[k, end:]
+            if n_free <= FLANK and ((own == straight) | (own < 0)).all() and (others < 0).all():
+                columns[k, begin:end], are_certain[k, begin:end] = straight, True
+            elif is_first:
+                begin -= max(FLANK, before)
+            else:
+                end += max(FLANK, behind)
+            if is_first and begin >= LEAST_MISSING:
+                spans[k, 0] = begin
+            elif not is_first and m - end >= LEAST_MISSING:
+                spans[k, 1] = end
+    return replace(star, columns=columns, are_certain=are_certain), spans
+
+
+def certain_runs(star: Star, spans: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first row and the end of each run of rows that are certain for all members that have them.
+
+    int64, shape (n_runs, 2). Within a run, no member has a gap. `spans`: as from `with_spans`. Members that are given
+    up do not count. A run does not contain the border of a span, so a member has all of it or nothing.
     """
     m = star.columns.shape[1]
     goes_on = np.ones(m - 1, bool)
     for k in np.flatnonzero(~star.is_given_up):
-        is_certain = star.are_certain[k]
-        goes_on &= (np.diff(star.columns[k]) == 1) & is_certain[1:] & is_certain[:-1]
+        is_certain, rows = star.are_certain[k], slice(max(int(spans[k, 0]) - 1, 0), int(spans[k, 1]))
+        goes_on[rows] &= ((np.diff(star.columns[k]) == 1) & is_certain[1:] & is_certain[:-1])[rows]
+        goes_on[[row - 1 for row in spans[k].tolist() if 0 < row < m]] = False
     edges = np.diff(np.concatenate([[False], goes_on, [False]]).astype(np.int8))
     runs = np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1], 1)
     return runs[runs[:, 1] - runs[:, 0] >= LEAST_RUN]
@@ -181,22 +233,24 @@ class _Whole:
         self.job, self.batch = job, batch
         self.align_whole, self.n_threads = align, n_threads
         n_certain = star.are_certain.sum(1)
-        is_alone = star.is_given_up | (n_certain < LEAST_CERTAIN * n_certain[star.centre])
+        star, self.spans = with_spans(star, batch.lengths)
+        expected = np.where(np.diff(self.spans)[:, 0] < len(star.columns[0]), batch.lengths, n_certain[star.centre])
+        is_alone = star.is_given_up | (n_certain < LEAST_CERTAIN * np.minimum(expected, n_certain[star.centre]))
         self.star = replace(star, is_given_up=is_alone)
         self.members = np.flatnonzero(~is_alone)
-        self.runs = certain_runs(self.star)
+        self.runs = certain_runs(self.star, self.spans)
         self.columns = np.zeros(len(batch.codes), np.int32)
         self.sure = np.ones(len(batch.codes), np.float32)
         self.starts = np.asarray(batch.offsets[:-1])
-        self.whole_cells = float(batch.lengths.mean()) ** 2
+        self.whole_cells = float(batch.lengths[star.centre]) ** 2
 
     def is_worth_it(self) -> bool:
         """True if most members belong together, and the pieces are small."""
         n_alone = len(self.batch) - len(self.members)
         if n_alone > max(1, int(MOST_ALONE * len(self.batch))) or len(self.members) < 2 or not len(self.runs):
             return False
-        sizes = [sizes.max() for _, sizes in self._extents()]
-        return sum(float(size) ** 2 for size in sizes) <= MOST_LEFT * self.whole_cells
+        largest = [self._extent(piece)[2].max() for piece in self.pieces()]
+        return sum(float(size) ** 2 for size in largest) <= MOST_LEFT * self.whole_cells
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the pieces before, between and behind the runs, in order; empty ones too."""
@@ -206,15 +260,18 @@ class _Whole:
         for k, (begin, end) in enumerate(zip(ends, begins, strict=True)):
             yield Piece(begin, end, k > 0, k < len(self.runs))
 
-    def _extent(self, piece: Piece) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the first residue of each member in a piece, and their number."""
-        of_members, members = self.star.columns, self.members
-        begin = of_members[members, piece.begin - 1] + 1 if piece.has_left else np.zeros(len(members), np.int32)
-        end = of_members[members, piece.end] if piece.has_right else self.batch.lengths[members]
-        return begin.astype(np.int64), (end - begin).astype(np.int64)
-
-    def _extents(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        return (self._extent(piece) for piece in self.pieces())
+    def _extent(self, piece: Piece) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the members that may have residues in a piece, their first residues in it, and the numbers."""
+        of_members, (first, end) = self.star.columns, self.spans[self.members].T
+        last = self.star.columns.shape[1] - 1
+        is_here = (first < max(piece.end, piece.begin + 1)) & (end > min(piece.begin, last))
+        members, first, end = self.members[is_here], first[is_here], end[is_here]
+        begins, ends = np.zeros(len(members), np.int64), self.batch.lengths[members]
+        if piece.has_left:
+            begins = np.where(first < piece.begin, of_members[members, piece.begin - 1] + 1, 0)
+        if piece.has_right:
+            ends = np.where(end > piece.end, of_members[members, piece.end], ends)
+        return members, begins, ends - begins
 
     def align(
         self, first: NDArray[np.int64], copy_of: NDArray[np.int64], progress: StageProgress | None
@@ -227,7 +284,7 @@ class _Whole:
         is_alone = self.star.is_given_up
         if is_alone.any():
             self._add_alone(np.flatnonzero(is_alone))
-        tree = self._tree()
+        tree = identity_tree(self.batch, self.columns)
         columns, sure = self.columns, self.sure
         if len(copy_of) > len(self.batch):
             columns, sure = copied(columns, self.batch, copy_of), copied(sure, self.batch, copy_of)
@@ -248,9 +305,16 @@ class _Whole:
             k = len(widths)
             begin, end = runs[k - 1][1] if k else 0, runs[k][0] if k < len(runs) else m
             piece = Piece(begin, end, k > 0, k < len(runs))
-            size = int(self._extent(piece)[1].max())
+            size = int(self._extent(piece)[2].max())
             if float(size) ** 2 > MOST_LEFT * self.whole_cells:
                 return None
+            if size > MOST_RESIDUES - 2 * (FLANK + MOST_COPY):
+                raise ResourceError(
+                    f"no columns are certain between residues {begin + 1:,} and {end:,} of record "
+                    f"{self.batch.names[self.star.centre]!r}, and the {size:,} residues there are more than the "
+                    f"{MOST_RESIDUES:,} that are aligned at once ({pair_costs(size)}): leave out members that differ "
+                    "there, or cut all of them at a common gene and align the parts"
+                )
             width, is_left_whole, is_right_whole = self._align_piece(piece)
             if is_left_whole and is_right_whole:
                 widths.append(width)
@@ -281,20 +345,23 @@ class _Whole:
         starts = np.concatenate([[0], firsts[:-2]])  # first column of each piece and run
         for k in self.members.tolist():
             own = slice(int(self.starts[k]), int(self.starts[k]) + int(self.batch.lengths[k]))
-            begins = columns[k, self.runs[:, 0]]
-            bounds = np.concatenate([[0], np.stack([begins, begins + sizes], 1).ravel(), [self.batch.lengths[k]]])
-            for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
-                self.columns[own][begin : begin + size] = np.arange(size)
+            is_behind = self.runs[:, 0] >= self.spans[k, 1]
+            has = ~is_behind & (self.runs[:, 0] >= self.spans[k, 0])
+            begins = np.where(has, columns[k, self.runs[:, 0]], np.where(is_behind, self.batch.lengths[k], 0))
+            ends = begins + sizes * has
+            bounds = np.concatenate([[0], np.stack([begins, ends], 1).ravel(), [self.batch.lengths[k]]])
+            for begin, end in zip(begins[has].tolist(), ends[has].tolist(), strict=True):
+                self.columns[own][begin:end] = np.arange(end - begin)
             self.columns[own] += np.repeat(starts, np.diff(bounds)).astype(np.int32)
 
     def _align_piece(self, piece: Piece) -> tuple[int, bool, bool]:
         """Set the columns of a piece; return their number, and whether each end is in one column."""
-        begins, sizes = self._extent(piece)
+        members, begins, sizes = self._extent(piece)
         if not sizes.any():
             return 0, True, True
-        residues = self.starts[self.members] + begins
-        paths = self.star.columns[self.members, piece.begin : piece.end] - begins[:, None]
-        paths[self.star.columns[self.members, piece.begin : piece.end] < 0] = -1
+        residues = self.starts[members] + begins
+        paths = self.star.columns[members, piece.begin : piece.end].astype(np.int64) - begins[:, None]
+        paths[self.star.columns[members, piece.begin : piece.end] < 0] = -1
         keys = np.concatenate([sizes[:, None], paths], 1)
         kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
         kind_of = kind_of.ravel()
@@ -302,7 +369,7 @@ class _Whole:
             self.columns[residues[:, None] + np.arange(sizes[0])] = np.arange(sizes[0])
             return int(sizes[0]), True, True
         chosen = self._representatives(kind_of, len(kinds))
-        aligned = self._aligned(piece, chosen, begins, sizes)
+        aligned = self._aligned(piece, members, chosen, begins, sizes)
         if not (aligned.is_left_whole and aligned.is_right_whole):
             return 0, aligned.is_left_whole, aligned.is_right_whole
         found, sure = aligned.columns, aligned.sure
@@ -319,7 +386,7 @@ class _Whole:
         return aligned.width, True, True
 
     def _representatives(self, kind_of: NDArray[np.intp], n_kinds: int) -> list[int]:
-        """Return members of each kind, by index in `members`; few if there are many kinds."""
+        """Return members of each kind, by index; few if there are many kinds."""
         most = max(1, min(REPRESENTATIVES, MOST_IN_PIECE // n_kinds))
         chosen: list[int] = []
         for kind in range(n_kinds):
@@ -328,13 +395,20 @@ class _Whole:
         return sorted(chosen)
 
     def _aligned(
-        self, piece: Piece, chosen: list[int], begins: NDArray[np.int64], sizes: NDArray[np.int64]
+        self,
+        piece: Piece,
+        members: NDArray[np.int64],
+        chosen: list[int],
+        begins: NDArray[np.int64],
+        sizes: NDArray[np.int64],
     ) -> _AlignedPiece:
-        """Align some members' residues of a piece."""
-        flank = FLANK + min(int(np.ptp(sizes)), MOST_COPY)
+        """Align the residues of some members of a piece, `chosen` by index in `members`."""
+        (first, end), m = self.spans[members].T, self.star.columns.shape[1]
+        is_whole = (first < max(piece.begin, 1)) & (end > min(piece.end, m - 1))
+        flank = FLANK + min(int(np.ptp(sizes[is_whole])), MOST_COPY)
         left = np.minimum(begins[chosen], flank)
-        right = np.minimum(self.batch.lengths[self.members[chosen]] - begins[chosen] - sizes[chosen], flank)
-        rows = self.starts[self.members[chosen]] + begins[chosen]
+        right = np.minimum(self.batch.lengths[members[chosen]] - begins[chosen] - sizes[chosen], flank)
+        rows = self.starts[members[chosen]] + begins[chosen]
         texts = [
             self.batch.codes[row - before : row + size + behind]
             for row, before, size, behind in zip(rows, left, sizes[chosen], right, strict=True)
@@ -359,17 +433,21 @@ class _Whole:
             if found.residue_confidence is not None:
                 confidence = found.residue_confidence
         own = [columns[offsets[k] : offsets[k + 1]] for k in number]
-        begin, end = {-1}, {int(columns.max()) + 1}
+        borders, ends = {-1}, {int(columns.max()) + 1}
         if piece.has_left:
-            begin = {int(one[before - 1]) for one, before in zip(own, left, strict=True)}
+            borders = {int(one[before - 1]) for one, before in zip(own, left, strict=True) if before}
         if piece.has_right:
-            end = {int(one[len(one) - behind]) for one, behind in zip(own, right, strict=True)}
-        low, high = min(begin) + 1, max(end)
+            ends = {int(one[len(one) - behind]) for one, behind in zip(own, right, strict=True) if behind}
+        low, high = min(borders) + 1, max(ends)
+        is_left_whole, is_right_whole = len(borders) == 1, len(ends) == 1
         inner, sure = {}, {}
         for k, place, one, before, behind in zip(chosen, number, own, left, right, strict=True):
-            inner[k] = one[before : len(one) - behind] - low
+            inner[k] = _drawn_in(one[before : len(one) - behind] - low, high - low, before == 0, behind == 0)
             sure[k] = confidence[offsets[place] + before : offsets[place + 1] - behind]
-        return _AlignedPiece(inner, sure, high - low, len(begin) == 1, len(end) == 1)
+            if len(inner[k]):  # a fragment may begin or end in a flank
+                is_left_whole &= bool(inner[k][0] >= 0)
+                is_right_whole &= bool(inner[k][-1] < high - low)
+        return _AlignedPiece(inner, sure, high - low, is_left_whole, is_right_whole)
 
     def _add_alone(self, alone: NDArray[np.intp]) -> None:
         """Add members by an exact alignment of each with the centre; inserted residues get columns of their own."""
@@ -399,40 +477,41 @@ class _Whole:
             residues = slice(self.starts[k], self.starts[k] + len(path))
             self.columns[residues], self.sure[residues] = columns, 0.0
 
-    def _tree(self) -> GuideTree:
-        """Return the tree of the identities in the alignment."""
-        n, n_columns = len(self.batch), int(self.columns.max()) + 1
-        n_plain = len(self.batch.alphabet.states)
-        table = np.full((n, n_columns), n_plain, np.uint8)
-        table[np.repeat(np.arange(n), self.batch.lengths), self.columns] = np.minimum(self.batch.codes, n_plain)
-        lowest, highest = table.min(0), np.where(table < n_plain, table, 0).max(0)
-        varied = np.flatnonzero(lowest != highest)
-        share = len(varied) / max(n_columns, 1)
-        if n > MANY and len(varied) > MOST_COLUMNS:
-            varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
-        table = table[:, varied]
-        distances, placed = np.zeros(n * (n - 1) // 2, np.float32), 0
-        for begin in range(0, n, ROWS_AT_ONCE):
-            same, both = self._identities(table[begin:], min(ROWS_AT_ONCE, n - begin))
-            apart = share * (1 - same / np.maximum(both, 1))
-            for row, values in enumerate(apart):
-                later = values[row + 1 :]
-                distances[placed : placed + len(later)] = later
-                placed += len(later)
-        return GuideTree(*_native.guide_tree(distances))
 
-    def _identities(self, table: NDArray[np.uint8], n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the columns with equal residues, and with two, of the first rows with all; (n_rows, n), float32."""
-        n_plain = len(self.batch.alphabet.states)
-        same, both = np.zeros((n_rows, len(table)), np.float32), np.zeros((n_rows, len(table)), np.float32)
-        for begin in range(0, table.shape[1], COLUMNS_AT_ONCE):
-            part = table[:, begin : begin + COLUMNS_AT_ONCE]
-            known = (part < n_plain).astype(np.float32)
-            both += known[:n_rows] @ known.T
-            for code in range(n_plain):
-                has = (part == code).astype(np.float32)
-                same += has[:n_rows] @ has.T
-        return same, both
+def identity_tree(batch: SequenceBatch, columns: NDArray[np.int32]) -> GuideTree:
+    """Return the tree of the identities in an alignment; `columns` as in `Anchored`."""
+    n, n_columns = len(batch), int(columns.max()) + 1
+    n_plain = len(batch.alphabet.states)
+    table = np.full((n, n_columns), n_plain, np.uint8)
+    table[np.repeat(np.arange(n), batch.lengths), columns] = np.minimum(batch.codes, n_plain)
+    lowest, highest = table.min(0), np.where(table < n_plain, table, 0).max(0)
+    varied = np.flatnonzero(lowest != highest)
+    share = len(varied) / max(n_columns, 1)
+    if n > MANY and len(varied) > MOST_COLUMNS:
+        varied = varied[np.linspace(0, len(varied) - 1, MOST_COLUMNS).astype(np.int64)]
+    table = table[:, varied]
+    distances, placed = np.zeros(n * (n - 1) // 2, np.float32), 0
+    for begin in range(0, n, ROWS_AT_ONCE):
+        same, both = _identities(table[begin:], n_plain, min(ROWS_AT_ONCE, n - begin))
+        apart = share * (1 - same / np.maximum(both, 1))
+        for row, values in enumerate(apart):
+            later = values[row + 1 :]
+            distances[placed : placed + len(later)] = later
+            placed += len(later)
+    return GuideTree(*_native.guide_tree(distances))
+
+
+def _identities(table: NDArray[np.uint8], n_plain: int, n_rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the columns with equal residues, and with two, of the first rows with all; (n_rows, n), float32."""
+    same, both = np.zeros((n_rows, len(table)), np.float32), np.zeros((n_rows, len(table)), np.float32)
+    for begin in range(0, table.shape[1], COLUMNS_AT_ONCE):
+        part = table[:, begin : begin + COLUMNS_AT_ONCE]
+        known = (part < n_plain).astype(np.float32)
+        both += known[:n_rows] @ known.T
+        for code in range(n_plain):
+            has = (part == code).astype(np.float32)
+            same += has[:n_rows] @ has.T
+    return same, both
 
 
 def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
@@ -443,6 +522,23 @@ def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
         residues = np.cumsum(each != DELETION) - 1
         path: NDArray[np.int64] = np.where(each == DELETION, -1, residues)[each != INSERTION]
         yield path
+
+
+def _drawn_in(columns: NDArray[np.int64], width: int, is_first: bool, is_last: bool) -> NDArray[np.int64]:
+    """Return the columns of a fragment's residues, with those beyond the piece at its free ends next to the others.
+
+    The last residues of a fragment, without evidence for a column, are aligned with those of the longer members.
+    """
+    is_in = (columns >= 0) & (columns < width)
+    if is_in.all() or not is_in.any():
+        return columns
+    columns, inside = columns.copy(), np.flatnonzero(is_in)
+    first, last = int(inside[0]), int(inside[-1])
+    if is_first:
+        columns[:first] = columns[first] - np.arange(first, 0, -1)
+    if is_last:
+        columns[last + 1 :] = columns[last] + 1 + np.arange(len(columns) - 1 - last)
+    return columns
 
 
 def tell_of_alone(batch: SequenceBatch, is_alone: NDArray[np.bool_], are_dropped: bool) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.progress import check_stages
 from tropalign.msa import pipeline
-from tropalign.msa.family import family_of, on_one_strand, warn_of_turned_rows
+from tropalign.msa.family import MOST_CUT_RESIDUES, MOST_RESIDUES, family_of, on_one_strand, warn_of_turned_rows
 from tropalign.msa.files import alignment_of
 from tropalign.msa.guide_tree import check_tree, tree_of
 from tropalign.msa.options import (
@@ -68,6 +68,8 @@ class AligningArguments(ComputeArguments):
 class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningArguments):
     """A family, and the options for aligning and showing it that all methods share."""
 
+    most_residues: ClassVar[int] = MOST_RESIDUES
+
     sequences: Sequences | MultipleAlignment = argument(
         kw_only=False,
         doc="A SequenceBatch; anything that `SequenceBatch.from_strings` accepts (an iterable of str, bytes, "
@@ -90,11 +92,14 @@ class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningA
 
     def batch(self) -> SequenceBatch:
         """Return the family, with all sequences on one strand if requested."""
-        return on_one_strand(family_of(self.sequences, self.alphabet), self.strand, self.threads)
+        batch = family_of(self.sequences, self.alphabet, most_residues=self.most_residues)
+        return on_one_strand(batch, self.strand, self.threads)
 
 
 class ConsistencyArguments(ConsistencyOptions, FamilyArguments):
     """Arguments of `align_multiple`."""
+
+    most_residues: ClassVar[int] = MOST_CUT_RESIDUES
 
 
 class ExtensionArguments(AligningArguments):
@@ -155,7 +160,8 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     UsageError
         An option of the wrong type or out of range.
     ResourceError, DeviceError
-        Not enough memory, a sequence of more than 65,535 residues, a device that cannot compute.
+        Not enough memory, a sequence of more than 65,535 residues in a family that cannot be cut, or of more than
+        4,000,000, a device that cannot compute.
 
     Warns
     -----

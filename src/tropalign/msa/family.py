@@ -26,13 +26,16 @@ if TYPE_CHECKING:
     from tropalign.msa.models import PairModel
     from tropalign.msa.options import MsaOptions
 
-#: Most residues of a sequence: columns of posteriors have 16 bits.
+#: Most residues of a sequence that is aligned as a whole: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
+#: Most residues of a sequence in a family that is cut (`is_long`), as in native/msa/certain.hpp.
+MOST_CUT_RESIDUES = 4_000_000
 #: Memory and speed of posteriors of a long pair (one core, AVX2), and minutes that are shown as such.
 CELL_BYTES, CELLS_PER_SECOND, MOST_MINUTES = 0.57, 1.2e8, 120
 
 
-#: Least members, cells of all pairs and mean length, and most residues, for which cuts are looked for (anchored.py).
+#: Least members, cells of all pairs and mean length of the member of a residue (fragments count less), and most
+#: residues, for which cuts are looked for (anchored.py).
 LEAST_CUT_MEMBERS, LEAST_CELLS, LEAST_LENGTH, MOST_FAMILY_RESIDUES = 3, 2e9, 1000, 200_000_000
 
 
@@ -68,7 +71,7 @@ def is_long(job: FamilyInput) -> bool:
         and not job.n_homologs
         and len(lengths) >= LEAST_CUT_MEMBERS
         and (lengths.sum() ** 2 - (lengths**2).sum()) / 2 >= LEAST_CELLS
-        and lengths.mean() >= LEAST_LENGTH
+        and (lengths**2).sum() >= LEAST_LENGTH * lengths.sum()
         and lengths.sum() <= MOST_FAMILY_RESIDUES
     )
 
@@ -78,24 +81,30 @@ def read_family(
     alphabet: AlphabetLike | None = None,
     *,
     is_judged: bool | None = None,
+    most_residues: int = MOST_RESIDUES,
     **how: Any,
 ) -> SequenceBatch:
     """Read the sequences of all files as one family; `how` is passed to `read_sequences`.
 
-    `is_judged` rejects nucleotides among proteins, by default if no alphabet is named.
+    `is_judged` rejects nucleotides among proteins, by default if no alphabet is named. `most_residues` of a sequence.
     """
     sources = list(paths)
     batch = read_sequences(sources, alphabet=alphabet, **how)
     file = file_name(sources[0]) if len(sources) == 1 else None
-    check_family(batch, alphabet is None if is_judged is None else is_judged, file)
+    check_family(batch, alphabet is None if is_judged is None else is_judged, file, most_residues)
     return batch
 
 
-def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: bool | None = None) -> SequenceBatch:
+def family_of(
+    sequences: Any,
+    alphabet: AlphabetLike | None = None,
+    is_judged: bool | None = None,
+    most_residues: int = MOST_RESIDUES,
+) -> SequenceBatch:
     """Return a family from any Python object that `align_multiple` accepts; errors as in `read_family`."""
     is_judged = alphabet is None if is_judged is None else is_judged
     if files := files_in(sequences):
-        return read_family(files, alphabet, is_judged=is_judged)
+        return read_family(files, alphabet, is_judged=is_judged, most_residues=most_residues)
     if isinstance(sequences, MultipleAlignment):
         batch, is_judged = sequences.sequences, False
     elif isinstance(sequences, SequenceBatch):
@@ -105,11 +114,13 @@ def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: b
         batch = SequenceBatch.from_strings(sequences, alphabet=chosen)
     if not batch.has_residues:
         raise InputError("the batch holds only names and lengths: read the sequences again")
-    check_family(batch, is_judged)
+    check_family(batch, is_judged, None, most_residues)
     return batch
 
 
-def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None = None) -> None:
+def check_family(
+    batch: SequenceBatch, is_judged: bool = True, file: str | None = None, most_residues: int = MOST_RESIDUES
+) -> None:
     """Reject sequences that cannot be aligned, with InputError or ResourceError.
 
     `is_judged` (no alphabet was named) also rejects nucleotides among proteins. `file`: the source of all
@@ -119,18 +130,29 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
         raise InputError("there are no sequences: give at least one")
     if not batch.lengths.all():
         raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
-    longest = int(batch.lengths.argmax())
-    if batch.lengths[longest] > MOST_RESIDUES:
-        size = int(batch.lengths[longest])
-        minutes = size * size / CELLS_PER_SECOND / 60
-        time = counted(max(round(minutes), 1), "minutes") if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
-        raise ResourceError(
-            f"record {batch.names[longest]!r} has {size:,} residues, but members of a family may have at most "
-            f"{MOST_RESIDUES:,} (a pair of this length would take about {human(int(CELL_BYTES * size * size))} and "
-            f"{time} of a core): shorten it, or align it to another sequence with tropalign pairs"
-        )
+    require_short(batch, most_residues)
     if is_judged:
         check_kinds(batch, file)
+
+
+def require_short(batch: SequenceBatch, most_residues: int | None = None) -> None:
+    """Raise ResourceError, with the memory and time of a pair, if a sequence is too long: by default for posteriors."""
+    most_residues = MOST_RESIDUES if most_residues is None else most_residues
+    longest = int(batch.lengths.argmax())
+    size = int(batch.lengths[longest])
+    if size > most_residues:
+        of_what = "a family" if most_residues > MOST_RESIDUES else "a family that is aligned as a whole"
+        raise ResourceError(
+            f"record {batch.names[longest]!r} has {size:,} residues, but members of {of_what} may have at most "
+            f"{most_residues:,} ({pair_costs(size)}): shorten it, or align it to another sequence with tropalign pairs"
+        )
+
+
+def pair_costs(size: int) -> str:
+    """Return in words the memory and time of the posteriors of two sequences of `size` residues."""
+    minutes = size * size / CELLS_PER_SECOND / 60
+    time = counted(max(round(minutes), 1), "minutes") if minutes < MOST_MINUTES else f"{minutes / 60:,.0f} hours"
+    return f"a pair of this length would take about {human(int(CELL_BYTES * size * size))} and {time} of a core"
 
 
 def unique_sequences(batch: SequenceBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

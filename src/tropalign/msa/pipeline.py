@@ -22,7 +22,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import FamilyInput as FamilyInput
-from tropalign.msa.family import foreign_members, is_long, tell_of_foreign
+from tropalign.msa.family import foreign_members, is_long, require_short, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
@@ -87,6 +87,7 @@ def align(
         return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
     if kept is None and (anchored := align_by_anchors(job, devices, n_threads, memory_bytes, progress)) is not None:
         return anchored
+    require_short(job.batch)
     if job.options.effort == "fast":
         from tropalign.msa.large import align_large
 
@@ -113,18 +114,25 @@ def align_by_anchors(
     if not (is_long(job) if is_long_enough is None else is_long_enough):
         return None
     from tropalign.msa.anchored import align_anchored, is_similar, tell_of_alone
+    from tropalign.msa.clades import align_clades, has_clades
 
-    if not is_similar(job.batch):
-        return None
     how = (devices, n_threads, memory_bytes)
 
     def aligned(piece: FamilyInput) -> MultipleAlignment:
         return align(piece, *how)
 
-    found = align_anchored(job, aligned, n_threads, memory_bytes, progress)
-    if found is None:
+    found = align_anchored(job, aligned, n_threads, memory_bytes, progress) if is_similar(job.batch) else None
+    by_clades = None
+    if found is None or (found.is_alone.any() and has_clades(job.batch)):
+        by_clades = align_clades(job, aligned, *how, progress)
+    if by_clades is not None:
+        found = by_clades
+        if found.is_alone.any():
+            tell_of_foreign(job.batch, np.flatnonzero(found.is_alone), job.options.drop_foreign)
+    elif found is not None:
+        tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
+    else:
         return None
-    tell_of_alone(job.batch, found.is_alone, job.options.drop_foreign)
     if job.options.drop_foreign and found.is_alone.any():
         rest = replace(job, batch=job.batch[np.flatnonzero(~found.is_alone)])
         anchored = align_by_anchors(rest, *how, progress, is_long_enough=True)

@@ -27,7 +27,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
-from tropalign.msa.family import is_long
+from tropalign.msa.family import is_long, require_short
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
@@ -54,6 +54,7 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
         by_anchors = _seconds_by_anchors(job, devices, n_threads, memory_bytes)
         if by_anchors is not None:
             return by_anchors
+    require_short(job.batch)
     rate = FIRST_WORK / SAMPLE_SECONDS
     for most_seconds in (SAMPLE_SECONDS, SAMPLE_SECONDS / 10, SAMPLE_SECONDS * 4 / 10):
         # The first sample warms up, and each sets the size of the next: large ones are up to five times as slow.
@@ -82,7 +83,9 @@ def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: 
 
 
 #: Members and residues of a sample that is cut at anchors; how much longer the pieces of many members take.
-ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 12, 4000, 2.0
+ANCHORED_MEMBERS, ANCHORED_RESIDUES, MANY_MEMBERS = 24, 4000, 2.0
+#: Members and residues of a second sample, which shows how the time of a pair grows with the length.
+LONG_MEMBERS, LONG_RESIDUES = 8, 40_000
 
 
 def _seconds_by_anchors(
@@ -90,31 +93,45 @@ def _seconds_by_anchors(
 ) -> float | None:
     """Forecast the seconds of a family that is cut at anchors, by the beginnings of some members.
 
-    The alignments with the centre are scaled by residues, the pieces by length. None if the family or the sample is
-    aligned as a whole.
+    The alignments with the centre are scaled by members and by a power of the length, the pieces by length. None if the
+    family or the sample is aligned as a whole.
     """
-    from tropalign.msa.anchored import may_be_cut
-    from tropalign.msa.star import Kinship, star_of
+    from tropalign.msa.anchored import fitting_threads
+    from tropalign.msa.clades import may_be_cut
+    from tropalign.msa.star import NEAR, Kinship, star_of
 
     if not may_be_cut(job):
         return None
+    centre = Kinship(job.batch).centre
+    fitting_threads(job.batch, centre, memory_bytes)
 
-    n = min(len(job.batch), ANCHORED_MEMBERS)
-    some = job.batch[np.unique(np.linspace(0, len(job.batch) - 1, n).astype(np.int64))]
+    whole = np.flatnonzero(job.batch.lengths >= job.batch.lengths[centre] * (1 - NEAR))  # no fragments
+    n = min(len(whole), ANCHORED_MEMBERS)
+    some = job.batch[whole[np.unique(np.linspace(0, len(whole) - 1, n).astype(np.int64))]]
     options = replace(job.options, drop_foreign=False)
     sizes = np.ceil(some.lengths * (ANCHORED_RESIDUES / some.lengths.mean())).astype(np.int64)
     sample = replace(job, batch=beginnings(some, sizes), tree=None, options=options)
+
+    def seconds_of_star(batch: SequenceBatch) -> float:
+        begin = time.perf_counter()
+        kinship = Kinship(batch)
+        model = model_of(batch.alphabet, sample.options.rules)
+        star_of(batch, kinship.centre, kinship.compared().distances, model, n_threads)
+        return time.perf_counter() - begin
+
+    of_pairs = seconds_of_star(sample.batch)
     begin = time.perf_counter()
-    kinship = Kinship(sample.batch)
-    model = model_of(sample.batch.alphabet, sample.options.rules)
-    star_of(sample.batch, kinship.centre, kinship.distances(), model, n_threads)
-    of_pairs = time.perf_counter() - begin
     with quiet():
         if pipeline.align_by_anchors(sample, devices, n_threads, memory_bytes, is_long_enough=True) is None:
             return None
-    of_pieces = max(0.0, time.perf_counter() - begin - 2 * of_pairs)
-    longer = float(job.batch.lengths.mean() / sample.batch.lengths.mean())
-    return longer * (of_pairs * len(job.batch) / len(sample.batch) + of_pieces * MANY_MEMBERS)
+    of_pieces = max(0.0, time.perf_counter() - begin - of_pairs)
+    mean = float(sample.batch.lengths.mean())
+    longer, growth, of_pair = float(job.batch.lengths.mean()) / mean, 1.0, of_pairs / len(sample.batch)
+    if longer > 2:
+        few = beginnings(some[np.arange(min(LONG_MEMBERS, len(some)))], LONG_RESIDUES)
+        ratio = seconds_of_star(few) / len(few) / of_pair
+        growth = min(max(float(np.log(ratio) / np.log(few.lengths.mean() / mean)), 1.0), 2.0)
+    return float(of_pair * longer**growth * len(job.batch) + longer * of_pieces * MANY_MEMBERS)
 
 
 def beginnings(batch: SequenceBatch, most: int | NDArray[np.int64]) -> SequenceBatch:
@@ -277,6 +294,7 @@ class FamilyShare:
 
 def share_tasks(job: FamilyInput, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
     """Return the task of a shard for each model."""
+    require_short(job.batch)
     models = [job.model or model_of(job.batch.alphabet, job.options.rules), *voting_models(job)]
     cut: Any = {"scratch_bytes": scratch_bytes, "shards": [shard]}
     return [PosteriorTask(job.batch, model, job.options.cutoff, job.options.keep, **cut) for model in models]

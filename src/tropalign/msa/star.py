@@ -15,7 +15,7 @@ partition function, both with overhangs that cost nothing but their residues.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,17 @@ SLACK = 6 * UNITS
 #: Losses per residue of the centre, and per residue of difference in length, beyond which a member is given up: about
 #: 17 % of substitutions.
 MOST_LOSS, MOST_LENGTH_LOSS, LEAST_MOST = 60, 400, 20_000
-#: Greatest share of differing residues, by k-mers, and greatest difference in length, as a share of the centre or in
-#: residues: other members are not compared, since they would take the time and memory of whole matrices.
+#: Greatest share of differing residues, by k-mers, and greatest number of residues by which a member is longer, as a
+#: share of the centre or in residues: other members are not compared, since they would take the time and memory of
+#: whole matrices. Members that are shorter by more are fragments.
 MOST_DISTANCE, MOST_LONGER, LONGER = 0.3, 0.25, 1000
 #: First guess: losses per differing residue, as estimated by k-mers, and in addition; a guess that is too low is
 #: doubled. The losses of the second model come from those of the first one.
 DIFFERENCE_LOSS, MORE_LOSS, GUESS_MARGIN = 330, 12_000, 1.1
-#: Pairs of a call.
-PAIRS_AT_ONCE = 32
-#: Greatest number that `_native.certain_pairs` takes.
-MOST_NUMBER = 2000
+#: Pairs of a call, and residues by which fragments that are compared in one call start apart.
+PAIRS_AT_ONCE, SAME_START = 32, 200
+#: Greatest number that `_native.certain_pairs` takes, and greatest limit.
+MOST_NUMBER, MOST_ALLOWED = 2000, (1 << 28) - 1
 #: A column that a best alignment leaves unpaired.
 UNPAIRED = -1
 
@@ -102,34 +103,46 @@ def star_of(
     model: PairModel,
     n_threads: int,
     progress: Progress | None = None,
+    starts: NDArray[np.int64] | None = None,
 ) -> Star:
     """Align all members with the centre; `progress` is called with the pairs begun.
 
-    `distances`: float64, shape (n,), estimated shares of residues that differ from the centre (`Kinship`).
+    `distances`, `starts`: as in `Compared`; fragments that start at about the same residue are fast together.
     """
     n, m = len(batch), int(batch.lengths[centre])
     columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
     columns[centre], are_certain[centre] = np.arange(m), True
     is_given_up = np.zeros(n, bool)
-    longer = np.abs(batch.lengths - m)
-    is_given_up |= (distances > MOST_DISTANCE) | (longer > max(LONGER, MOST_LONGER * m))
-    beside = MOST_LENGTH_LOSS * longer
-    most = LEAST_MOST + MOST_LOSS * m + np.minimum(beside, MOST_LOSS * max(m, LONGER))
-    guess = DIFFERENCE_LOSS * distances * m + beside + MORE_LOSS
+    longer, tolerance = batch.lengths - m, max(LONGER, MOST_LONGER * m)
+    is_given_up |= (distances > MOST_DISTANCE) | (longer > tolerance)
+    is_fragment = longer < -tolerance
+    beside = np.where(is_fragment, 0, MOST_LENGTH_LOSS * np.abs(longer))
+    size = np.where(is_fragment, batch.lengths, m)
+    most = LEAST_MOST + MOST_LOSS * size + np.minimum(beside, MOST_LOSS * max(m, LONGER))
+    guess: NDArray[np.floating[Any]] = DIFFERENCE_LOSS * distances * size + beside + MORE_LOSS
     for number, losses in enumerate(losses_of(model)):
         found = np.zeros(n, np.int64)
+        # Limits exclude the overhangs of the centre that a fragment cannot avoid.
+        mean_end = losses.end[batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]]].mean()
+        base = np.where(is_fragment, mean_end * -longer, 0).astype(np.int64)
         left = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
-        left = left[np.argsort(guess[left], kind="stable")]
+        order = guess[left] if starts is None else np.where(is_fragment[left], starts[left], guess[left])
+        left = left[np.lexsort((order, is_fragment[left]))]
         ratio = 1.0
         begun = 0
         while len(left):
-            some, left = left[:PAIRS_AT_ONCE], left[PAIRS_AT_ONCE:]
-            limit = np.minimum(guess[some] * ratio, most[some]).astype(np.int32)
+            n_some = PAIRS_AT_ONCE
+            if starts is not None and is_fragment[left[0]]:  # the rows of a call have the width of all its pairs
+                n_some = int((np.abs(starts[left[:PAIRS_AT_ONCE]] - starts[left[0]]) <= SAME_START).sum())
+            some, left = left[:n_some], left[n_some:]
+            limit = np.minimum(guess[some] * ratio, most[some]).astype(np.int64)
+            allowed = np.minimum(base[some] + limit, MOST_ALLOWED).astype(np.int32)
             loss, column, is_certain = _native.certain_pairs(
-                batch.codes, batch.offsets, centre, some.astype(np.int32), limit, **losses._asdict(), slack=SLACK,
+                batch.codes, batch.offsets, centre, some.astype(np.int32), allowed, **losses._asdict(), slack=SLACK,
                 n_threads=n_threads,
             )  # fmt: skip
             is_found = loss >= 0
+            loss = np.maximum(loss - base[some], 0)
             found[some[is_found]] = loss[is_found]
             if number and is_found.any():
                 ratio = float(((loss + SLACK) / guess[some])[is_found].max()) * GUESS_MARGIN
@@ -180,23 +193,41 @@ def _keep(
 
 #: Length of the k-mers of nucleotides and of others; k-mers of a sketch, those of the lowest hashes.
 NUCLEOTIDE_WORD, WORD, SKETCH = 12, 6, 512
-#: Members of which one becomes the centre.
-MOST_COMPARED = 64
+#: Share of shared k-mers below which distances are all the same.
+LEAST_SHARE = 1 / SKETCH
+#: Members of which one becomes the centre; their greatest difference in length from the middle one.
+MOST_COMPARED, NEAR = 64, 0.25
 #: Multiplier of the hash (Knuth's, by the golden ratio).
 _HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Compared(NamedTuple):
+    """Members compared with the centre by k-mers.
+
+    `distances`: float64, shape (n,), estimated share of the residues of each member that differ. `starts`: int64,
+    shape (n,), about the residue of the centre with which each member begins.
+    """
+
+    distances: NDArray[np.float64]
+    starts: NDArray[np.int64]
 
 
 class Kinship:
     """K-mers that the members of a family share, by sketches (Ondov et al. 2016).
 
     `centre`: the member that shares the most k-mers with MOST_COMPARED others, evenly spread; members with many
-    unknown residues count less. `shared`: share of the centre's k-mers that most of these have.
+    unknown residues count less. Half of the family's residues belong to members of at least about its length, so that
+    neither fragments nor members joined end to end become the centre. `shared`: share of the centre's k-mers that most
+    of these have.
     """
 
     def __init__(self, batch: SequenceBatch) -> None:
         self._batch, self._n_plain = batch, len(batch.alphabet.states)
         self._size = NUCLEOTIDE_WORD if self._n_plain <= 4 else WORD
-        chosen = np.unique(np.linspace(0, len(batch) - 1, MOST_COMPARED).astype(np.int64))
+        descending = np.sort(batch.lengths)[::-1]
+        middle = descending[np.searchsorted(np.cumsum(descending), batch.offsets[-1] / 2)]
+        near = np.flatnonzero(np.abs(batch.lengths - middle) <= NEAR * middle)
+        chosen = near[np.unique(np.linspace(0, len(near) - 1, MOST_COMPARED).astype(np.int64))]
         sketches = [self._sketch(int(k)) for k in chosen]
         words, counts = np.unique(np.concatenate(sketches), return_counts=True)
         shared = np.array([counts[np.searchsorted(words, one)].sum() for one in sketches])
@@ -205,28 +236,38 @@ class Kinship:
         self.centre, self._own = int(chosen[best]), sketches[best]
         self.shared = float(np.median([self._similarity(one) for one in sketches]))
 
-    def distances(self) -> NDArray[np.float64]:
-        """Return the estimated share of the residues of each member that differ from the centre, float64, (n,)."""
-        index = np.array([self._similarity(self._sketch(k)) for k in range(len(self._batch))])
-        index = np.maximum(index, 1 / SKETCH)
-        distances: NDArray[np.float64] = np.maximum(-np.log(2 * index / (1 + index)) / self._size, 0.0)
-        return distances
+    def compared(self) -> Compared:
+        """Compare all members with the centre, by the share of a member's sketch that is in the centre."""
+        own, at = self._words(self.centre)
+        words, first = np.unique(own, return_index=True)
+        share, starts = np.zeros(len(self._batch)), np.zeros(len(self._batch), np.int64)
+        for k in range(len(self._batch)):
+            found, places = self._words(k)
+            chosen = found <= _lowest(found)[-1:]
+            found, places = found[chosen], places[chosen]
+            place = np.minimum(np.searchsorted(words, found), len(words) - 1)
+            is_shared = words[place] == found if len(words) else np.zeros(len(found), bool)
+            if is_shared.any():
+                share[k] = is_shared.mean()
+                starts[k] = np.sort(at[first[place[is_shared]]] - places[is_shared])[int(is_shared.sum()) // 2]
+        distances: NDArray[np.float64] = np.maximum(-np.log(np.maximum(share, LEAST_SHARE)) / self._size, 0.0)
+        return Compared(distances, starts)
 
     def _codes(self, k: int) -> NDArray[np.uint8]:
         return self._batch.codes[self._batch.offsets[k] : self._batch.offsets[k + 1]]
 
-    def _sketch(self, k: int) -> NDArray[np.uint64]:
-        """Return the lowest hashes of the k-mers without other letters, ascending."""
+    def _words(self, k: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the hashes of the k-mers without other letters, and their positions."""
         codes = self._codes(k)
         n = max(0, len(codes) - self._size + 1)
         words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
         for step in range(self._size):
             words = words * np.uint64(self._n_plain) + codes[step : step + n]
             is_known &= codes[step : step + n] < self._n_plain
-        hashed = words[is_known] * _HASH
-        if len(hashed) > 2 * SKETCH:
-            hashed = np.partition(hashed, 2 * SKETCH)[: 2 * SKETCH]
-        return np.unique(hashed)[:SKETCH]
+        return words[is_known] * _HASH, np.flatnonzero(is_known)
+
+    def _sketch(self, k: int) -> NDArray[np.uint64]:
+        return _lowest(self._words(k)[0])
 
     def _similarity(self, sketch: NDArray[np.uint64]) -> float:
         """Return the Jaccard index with the centre: the share of both among the lowest hashes of either."""
@@ -234,3 +275,10 @@ class Kinship:
         either = np.union1d(sketch, self._own)[:size]
         both = np.intersect1d(sketch, self._own, assume_unique=True)
         return float(np.isin(either, both, assume_unique=True).sum()) / size
+
+
+def _lowest(hashed: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the sketch: the lowest hashes, ascending."""
+    if len(hashed) > 2 * SKETCH:
+        hashed = np.partition(hashed, 2 * SKETCH)[: 2 * SKETCH]
+    return np.unique(hashed)[:SKETCH]

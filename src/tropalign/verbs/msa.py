@@ -177,7 +177,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.formats.registry import format_for_path
         from tropalign.msa import pipeline
-        from tropalign.msa.anchored import may_be_cut
+        from tropalign.msa.clades import may_be_cut
         from tropalign.msa.run import FamilyShare, MsaRun, encoded
         from tropalign.msa.task import SCRATCH_SHARE
         from tropalign.sequences.store import batch_to_bytes

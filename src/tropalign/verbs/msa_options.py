@@ -299,11 +299,12 @@ class FamilyCommand(
 
     def batch(self) -> SequenceBatch:
         """Read the family, on one strand if requested."""
-        from tropalign.msa.family import on_one_strand, read_family
+        from tropalign.msa.family import MOST_CUT_RESIDUES, MOST_RESIDUES, on_one_strand, read_family
         from tropalign.resources.limits import resolve_threads
         from tropalign.sequences.alphabet import ALPHABETS
 
-        batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)
+        most = MOST_RESIDUES if self.method == "clustalw" else MOST_CUT_RESIDUES
+        batch = read_family(self.family, ALPHABETS.get(self.alphabet), most_residues=most, **self.reading)
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
 
     def check_names(self, outputs: Sequence[Output], names: tuple[str, ...], alphabet: Alphabet) -> None:

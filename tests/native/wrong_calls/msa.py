@@ -50,6 +50,10 @@ def certain_residues():
             ("end", "end", at(0, -1), at(0, 2001)),
             ("open", "outside of 0 to 2000", -1, 2001),
             ("slack", "outside of 0 to 2000", -1, 2001),
+            (
+                {"codes": np.zeros(4_000_004, np.uint8), "offsets": i64(0, 1, 2, 4_000_003)},
+                "longer than 4000000",
+            ),
         ],
     )  # fmt: skip
 
