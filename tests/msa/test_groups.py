@@ -74,6 +74,14 @@ def test_sequences_are_groups_of_one():
     assert second.columns.tolist() == found.columns[found.element_begins[1] :].tolist()
 
 
+def test_representatives_of_two_groups_meet_in_equal_numbers():
+    x, y = (Item(np.arange(8), 9, tuple(range(first, first + 8))) for first in (0, 8))
+    pairs = ItemPair(x, y, 4).pairs()
+    assert len(set(pairs)) == 32 and len(ItemPair(x, y).pairs()) == 64
+    assert (np.bincount(np.array(pairs).ravel()) == 4).all()
+    assert len(ItemPair(Item(np.arange(1), 9, (0,)), y, 4).pairs()) == 8  # a sequence meets all representatives
+
+
 def test_representatives_stand_for_their_groups():
     column_of = starting_columns(BATCH)
     column_of[BATCH.offsets[2] + 2 : BATCH.offsets[3]] += 1  # "MR-LAWERTGH" below "MKVLAWERTGH"

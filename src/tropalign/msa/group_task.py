@@ -119,6 +119,8 @@ def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
     return STORES * room.held(row_elements) + room.of_pass(row_elements)
 
 
+#: Representatives of another group with which each one is compared: half of them (docs/msa.md).
+PARTNERS = 4
 #: Share of the posteriors in a tile's progress.
 POSTERIORS_SHARE = 0.75
 #: Seconds between progress calls while groups are aligned.
@@ -218,7 +220,9 @@ class GroupTask:
         numbers = (self.options.cutoff, self.pooled_cutoff)
         most_rows = max(1, self.room.most_rows // self.n_slots)
         pool = Pool(given.speakers, given.column_of, self.model, *numbers, [device], n_threads, most_rows)
-        item_pairs = [ItemPair(items[i], items[j]) for items in given.groups for i, j in pairs_of(items).tolist()]
+        item_pairs = [
+            ItemPair(items[i], items[j], PARTNERS) for items in given.groups for i, j in pairs_of(items).tolist()
+        ]
 
         def tell(share: float) -> None:
             if progress is not None:

@@ -48,17 +48,26 @@ class Item:
 
 
 class ItemPair(NamedTuple):
-    """Two items, whose representatives are compared."""
+    """Two items, whose representatives are compared.
+
+    `partners`: each representative of a group is compared with this number of the other group, spread evenly; None:
+    all.
+    """
 
     x: Item
     y: Item
+    partners: int | None = None
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs of sequences."""
-        return [(a, b) for a in self.x.representatives for b in self.y.representatives]
+        x, y, most = self.x.representatives, self.y.representatives, self.partners
+        n = max(len(x), len(y))
+        if most is None or n <= most or min(len(x), len(y)) == 1:
+            return [(a, b) for a in x for b in y]
+        return [(a, b) for i, a in enumerate(x) for j, b in enumerate(y) if (i + j) * most % n < most]
 
     def n_rows(self, lengths: NDArray[np.int64]) -> int:
-        """Return the rows of the matrices of some pairs; `lengths` are those of all sequences."""
+        """Return an upper limit of the rows of the matrices; `lengths` are those of all sequences."""
         return sum(int(lengths[a]) for a in self.x.representatives) * len(self.y.representatives)
 
 
@@ -117,7 +126,7 @@ class Pool:
         `progress` returns, for a number of pairs of sequences, the callback that receives the pairs started.
         """
         wanted = list(item_pairs)
-        n_pairs = sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in wanted)
+        n_pairs = sum(len(pair.pairs()) for pair in wanted)
         watch = progress(n_pairs) if progress is not None else None
         begun = 0
 
@@ -128,7 +137,7 @@ class Pool:
         parts = []
         for some in self._portions(wanted):
             parts.append(self._pooled(some, portion_begun))
-            begun += sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in some)
+            begun += sum(len(pair.pairs()) for pair in some)
         return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _portions(self, wanted: Sequence[ItemPair]) -> Iterator[Sequence[ItemPair]]:
@@ -153,10 +162,9 @@ class Pool:
             np.concatenate([getattr(tile, name) for tile in tiles])
             for name in ("distance", "row_sizes", "columns", "values")
         )
-        n_rows, n_columns = (
-            np.array([item.n_columns for item in side], np.int32) for side in zip(*wanted, strict=True)
-        )
-        if any(item.has_columns(self.batch.lengths) for pair in wanted for item in pair):
+        sides = [pair.x for pair in wanted], [pair.y for pair in wanted]
+        n_rows, n_columns = (np.array([item.n_columns for item in side], np.int32) for side in sides)
+        if any(item.has_columns(self.batch.lengths) for side in sides for item in side):
             row_sizes, columns, values = _native.pool_posteriors(
                 chosen,
                 row_sizes,

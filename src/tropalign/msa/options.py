@@ -38,7 +38,7 @@ _DEFAULT: dict[str, Any] = {
 EFFORTS: dict[EffortName, dict[str, Any]] = {
     "default": _DEFAULT,
     "accurate": _DEFAULT,
-    "fast": {**_DEFAULT, "consistency": 1, "refine": 0},
+    "fast": {**_DEFAULT, "consistency": 1, "refine": 10},
 }
 
 
