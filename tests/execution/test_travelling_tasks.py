@@ -33,7 +33,7 @@ from tropalign.profiles.sources import model_source, target_source
 from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.sequences.blocks import ReadBlocks
+from tropalign.sequences.reader import ReadBlocks
 from tropalign.trees.bootstrap import SampleTask
 from tropalign.trees.pair_counts import PairCountTask
 from tropalign.verbs.each import EachTask, Work

@@ -144,7 +144,7 @@ def _read_part(path: Path) -> None:
 
 
 def _read_reads(path: Path) -> None:
-    from tropalign.sequences.blocks import ReadBlocks
+    from tropalign.sequences.reader import ReadBlocks
 
     for _ in ReadBlocks([path]):
         pass
@@ -165,7 +165,7 @@ def _read_models(path: Path) -> None:
 
 
 def _read_queries(path: Path) -> None:
-    from tropalign.profiles.queries import read_queries
+    from tropalign.profiles.sources import read_queries
 
     for model in read_queries(path):
         _ = model.native

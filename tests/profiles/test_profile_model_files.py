@@ -18,7 +18,7 @@ from tropalign.profiles import model_files
 from tropalign.profiles.calibration import calibrate
 from tropalign.profiles.model_files import read_models
 from tropalign.profiles.models import from_pyhmmer
-from tropalign.profiles.queries import read_queries
+from tropalign.profiles.sources import read_queries
 
 TEXT = (CORPUS / "3f.hmm").read_bytes()
 AMINO = pyhmmer.easel.Alphabet.amino()

@@ -25,8 +25,7 @@ from tropalign.profiles.proteins import Proteins
 from tropalign.profiles.sources import Models, ModelSource, TargetSource
 from tropalign.profiles.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE, SearchTask, found_hits
 from tropalign.results.found_hits import FoundHits, in_all_targets
-from tropalign.results.hit_alignment import HitAlignment, align_hits
-from tropalign.results.hits import Hits, judged
+from tropalign.results.hits import HitAlignment, Hits, align_hits, judged
 from tropalign.results.threshold_options import Thresholds
 
 #: Inclusion thresholds of rounds: stricter than in one search, since errors grow.

@@ -344,7 +344,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         show = checked_progress(self, paths, [self.models, *self.sequences, self.model_thresholds])
         own = None
         if self.model_thresholds is not None:
-            from tropalign.profiles.given_thresholds import read_thresholds
+            from tropalign.results.threshold_options import read_thresholds
 
             own_path = self.model_thresholds
             own = read_once(("thresholds", own_path), lambda: read_thresholds(own_path))
