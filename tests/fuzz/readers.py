@@ -158,7 +158,7 @@ def _read_pairs(path: Path) -> None:
 
 
 def _read_models(path: Path) -> None:
-    from tropalign.profiles.model_files import read_models
+    from tropalign.profiles.models import read_models
 
     for model in read_models(path):
         _ = model.native

@@ -12,8 +12,7 @@ from same_models import CORPUS, assert_same
 
 from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.profiles.building import denormals_as_zero
-from tropalign.profiles.model_files import read_models
-from tropalign.profiles.models import from_pyhmmer
+from tropalign.profiles.models import from_pyhmmer, read_models
 from tropalign.profiles.sources import read_queries
 
 AMINO = pyhmmer.easel.Alphabet.amino()

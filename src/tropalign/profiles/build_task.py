@@ -27,8 +27,7 @@ from tropalign.profiles.building import (
     words_of,
 )
 from tropalign.profiles.family_models import LETTERS_OF, MISSING, Letters
-from tropalign.profiles.model_files import records_in
-from tropalign.profiles.models import Model
+from tropalign.profiles.models import Model, records_in
 from tropalign.profiles.options import ALPHABETS, BuildOptions, QueryAlphabet
 from tropalign.profiles.sources import FIRST_BYTES, stem_and_suffix, stockholm_in
 from tropalign.results.display import DOT

@@ -21,8 +21,17 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, UsageError, counted, quiet, shown
 from tropalign.formats.format import COMPRESSED
 from tropalign.profiles.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
-from tropalign.profiles.model_files import OLD_TEXT, TEXT, is_binary, models_of, of_foreign, pressed_alone
-from tropalign.profiles.models import Model, from_pyhmmer, text_of
+from tropalign.profiles.models import (
+    OLD_TEXT,
+    TEXT,
+    Model,
+    from_pyhmmer,
+    is_binary,
+    models_of,
+    of_foreign,
+    pressed_alone,
+    text_of,
+)
 from tropalign.profiles.options import QueryAlphabet, QueryKind
 from tropalign.profiles.proteins import EASEL_CODES, N_CANONICAL, UNKNOWN, Collected, Encoder, Proteins
 from tropalign.results.found_hits import Query, model_cutoffs

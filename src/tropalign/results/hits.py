@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.errors import shown
 from tropalign.properties import cached_property
-from tropalign.results import display, hit_pyhmmer
+from tropalign.results import display
 from tropalign.results.columns import Table
 from tropalign.results.display import digits
 from tropalign.results.found_hits import FoundHits, JudgedHits, verdicts
@@ -216,6 +216,8 @@ class Hits(JudgedHits, Table[Hit]):
         >>> len(tropalign.Hits.from_pyhmmer(found))
         37
         """
+        from tropalign.results import hit_pyhmmer
+
         return judged(*hit_pyhmmer.found_in(top_hits))
 
     def to_pyhmmer(self, queries: Iterable[Any]) -> list[Any]:
@@ -245,6 +247,8 @@ class Hits(JudgedHits, Table[Hit]):
         >>> len(found.included), found[0].best_domain.alignment.hmm_name
         (37, 'EFP')
         """
+        from tropalign.results import hit_pyhmmer
+
         return hit_pyhmmer.top_hits_of(self, queries)
 
     def _title(self) -> str:
