@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
 from tropalign.results.names import ConsensusRule
-from tropalign.results.tree import DIGITS, Tree
-from tropalign.results.tree_comparisons import TreeComparisons
+from tropalign.results.tree import DIGITS, Tree, TreeComparisons
 
 
 class Branch(NamedTuple):
