@@ -67,10 +67,13 @@ def traced(verb: str) -> dict[str, tuple[int, int]]:
 
     package = Path(tropalign.__file__).parent
     ran: dict[str, set[str]] = {}
+    loading = threading.local()  # `depth`: modules that are being loaded by this thread
 
     def note(frame: Any, event: str, _: Any) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_name != "<module>" and code.co_filename.startswith(f"{package}{os.sep}"):
+        code, depth = frame.f_code, getattr(loading, "depth", 0)
+        if code.co_name == "<module>":
+            loading.depth = depth + {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and depth == 0 and code.co_filename.startswith(f"{package}{os.sep}"):
             ran.setdefault(code.co_filename, set()).add(code.co_qualname)
 
     words = [str(EXAMPLES / word) if (EXAMPLES / word).is_file() else word for word in COMMANDS[verb]]

@@ -239,13 +239,13 @@ void bind_formats(nb::module_ &m) {
     m.def("column_text", &tropalign::column_text, "column"_a, "n_rows"_a,
           "Write one column as (bytes, offsets); see tropalign.formats.rows.");
     m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a, "wants_middle"_a = true,
-          "Return the three lines of each alignment and their offsets; see tropalign.results.gapped.");
+          "Return the three lines of each alignment and their offsets; see tropalign.results.aligned_pairs.");
     m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a, "minus_scoring"_a,
           "Write alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
-          "Return the cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+          "Return the cs tag of each alignment as (bytes, offsets); see tropalign.results.aligned_pairs.");
     m.def("mismatches", &tropalign::mismatches_python, "arrays"_a, tropalign::array("letters"),
-          "Return the MD tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+          "Return the MD tag of each alignment as (bytes, offsets); see tropalign.results.aligned_pairs.");
     m.def("spread_residues", &tropalign::spread_residues, tropalign::array("values"), tropalign::array("columns"),
           tropalign::array("offsets"), "begin"_a, tropalign::array("cells"),
           "Write values of the residues of an alignment into a table of some of its columns.");

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from tropalign.pairwise.tokens import align_tokens as align_tokens
     from tropalign.placement.api import place as place
     from tropalign.placement.reference import ReferencePackage as ReferencePackage
+    from tropalign.placement.reference import read_taxonomy as read_taxonomy
     from tropalign.placement.scoring import PlacementScoring as PlacementScoring
-    from tropalign.placement.taxonomy import read_taxonomy as read_taxonomy
     from tropalign.profiles.api import scan as scan
     from tropalign.profiles.api import search as search
     from tropalign.profiles.build_task import build_model as build_model
@@ -63,15 +63,15 @@ if TYPE_CHECKING:
     from tropalign.profiles.options import BuildOptions as BuildOptions
     from tropalign.profiles.options import SearchOptions as SearchOptions
     from tropalign.profiles.outputs import write_hits as write_hits
-    from tropalign.profiles.queries import read_queries as read_queries
+    from tropalign.profiles.sources import read_queries as read_queries
     from tropalign.results.alignments import Alignment as Alignment
     from tropalign.results.alignments import AlignmentTable as AlignmentTable
     from tropalign.results.chimeras import Chimeras as Chimeras
     from tropalign.results.clusters import Clusters as Clusters
+    from tropalign.results.clusters import OtuTable as OtuTable
     from tropalign.results.found_hits import Query as Query
     from tropalign.results.hits import Hits as Hits
     from tropalign.results.multiple import MultipleAlignment as MultipleAlignment
-    from tropalign.results.otu_table import OtuTable as OtuTable
     from tropalign.results.placements import Assigned as Assigned
     from tropalign.results.placements import BranchLineages as BranchLineages
     from tropalign.results.placements import Placements as Placements
@@ -120,23 +120,21 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.tokens": "align_tokens",
         "pairwise.soft": "SoftAlignment soft_align",
         "placement.api": "place",
-        "placement.reference": "ReferencePackage",
+        "placement.reference": "ReferencePackage read_taxonomy",
         "placement.scoring": "PlacementScoring",
-        "placement.taxonomy": "read_taxonomy",
         "profiles.api": "scan search",
         "profiles.build_task": "build_model",
         "profiles.outputs": "write_hits",
         "profiles.models": "Model",
         "profiles.onto_model": "align_to_model",
         "profiles.options": "BuildOptions SearchOptions",
-        "profiles.queries": "read_queries",
+        "profiles.sources": "read_queries",
         "results.alignments": "Alignment AlignmentTable",
         "results.chimeras": "Chimeras",
-        "results.clusters": "Clusters",
+        "results.clusters": "Clusters OtuTable",
         "results.found_hits": "Query",
         "results.hits": "Hits",
         "results.multiple": "MultipleAlignment",
-        "results.otu_table": "OtuTable",
         "results.placements": "Assigned BranchLineages Placements",
         "results.segments": "Segments",
         "results.threshold_options": "Thresholds",

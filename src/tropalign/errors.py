@@ -1,4 +1,4 @@
-"""The exceptions that tropalign raises, and the warnings it gives.
+"""The exceptions that tropalign raises, the warnings it gives, and hints for names that other packages use.
 
     TropalignError
     ├── InputError      a file, record or line that cannot be used      exit code 3
@@ -12,10 +12,17 @@ Each text is one sentence with the file, the record or line, and the remedy.
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def shown(name: str) -> str:
@@ -283,3 +290,59 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     elsewhere = [name for name in names if name == _SAID_ELSEWHERE.get(typed)]
     near = elsewhere or (begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75))
     return f"; did you mean {names[near[0]]!r}?" if near else ""
+
+
+@lru_cache(maxsize=1)
+def hints() -> dict[str, dict[str, str]]:
+    """Return what to write, by class or package and by guessed name.
+
+    "[]", "len" and "[name]" are indexing, ``len()`` and indexing by a name. A row of guesses.tsv is an owner, names
+    separated by blanks, and the hint, with ``{}`` for the name.
+    """
+    found: dict[str, dict[str, str]] = {}
+    with open(os.path.join(os.path.dirname(__file__), "guesses.tsv"), encoding="utf-8") as file:
+        for line in file.read().splitlines()[1:]:
+            owner, names, hint = line.split("\t")
+            found.setdefault(owner, {}).update({name: hint.replace("{}", name) for name in names.split()})
+    return found
+
+
+class Hinted:
+    """Base of classes whose missing attributes are answered with the right name."""
+
+    if not TYPE_CHECKING:  # type checkers would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the AttributeError of Python, or of a property of this name, unless there is a hint."""
+            if (hint := hint_for(self, name)) is None:
+                return object.__getattribute__(self, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}: write {hint}")
+
+        def __format__(self, form: str) -> str:
+            """Return the text; formats of files are answered with the method that writes them."""
+            if form and (hint := hint_for(self, "format")) is not None:
+                raise TypeError(
+                    f"format() of {type(self).__name__!r} object does not support the format {form!r}: write {hint}"
+                )
+            return super().__format__(form)
+
+
+class Single(Hinted):
+    """Base of classes that users of other packages take for a list."""
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, key: object) -> Any:
+            hint = hint_for(self, "[]")
+            raise TypeError(f"{type(self).__name__!r} object has no items: write {hint}")
+
+        def __len__(self) -> int:
+            raise TypeError(f"{type(self).__name__!r} object has no len(): write {hint_for(self, 'len')}")
+
+        def __bool__(self) -> bool:
+            return True
+
+
+def hint_for(owner: object, name: str) -> str | None:
+    """Return what to write instead of a guessed name, if a class of this object has a hint."""
+    return next((hint for kind in type(owner).__mro__ if (hint := hints().get(kind.__name__, {}).get(name))), None)

@@ -12,7 +12,7 @@ import threading
 import time
 from importlib import _bootstrap, import_module
 
-from tropalign.guesses import hints
+from tropalign.errors import hints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.decoding.decoding import POSITION_BYTES, DecodeOptions, Decoder
 from tropalign.resources.limits import PROCESS_BYTES
-from tropalign.sequences.blocks import BlockReader
+from tropalign.sequences.reader import BlockReader
 
 BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20
 

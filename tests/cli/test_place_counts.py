@@ -12,7 +12,7 @@ from formats.test_pairs_html import data_of
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"
 SAMPLES = ("gut", "Skin", "soil 2")

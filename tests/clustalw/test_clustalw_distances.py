@@ -12,7 +12,7 @@ from tropalign.clustalw import distances
 from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.matrices import LETTERS, UNITS, matrix_table, pair_scoring
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
-from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights
+from tropalign.clustalw.progressive import compat_weights, read_clustalw_tree, root_tree, sequence_weights
 from tropalign.errors import ResourceError
 from tropalign.pairwise.plan import least_bytes
 from tropalign.pairwise.task import PairsTask

@@ -17,8 +17,7 @@ from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.matrices import SERIES, matrix_table, profile_matrix, series_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.pipeline import align_batch
-from tropalign.clustalw.progressive import align_along_tree
-from tropalign.clustalw.rooting import parse_clustalw_tree, read_clustalw_tree
+from tropalign.clustalw.progressive import align_along_tree, parse_clustalw_tree, read_clustalw_tree
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree
 

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from oracles import clusters as oracle
 
 import tropalign as ta
-from tropalign.clusters import candidates, comparison, methods
-from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import coverages
+from tropalign.clusters import candidates, methods
+from tropalign.clusters.candidates import CandidateFilter, coverages
 from tropalign.clusters.methods import LINKAGES, check_memory, compared_by
 from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
+from tropalign.results.aligned_pairs import identities
 from tropalign.results.alignments import concatenate
-from tropalign.results.gapped import identities
 from tropalign.results.names import DEFINITIONS
 
 DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
@@ -227,8 +226,8 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     assert 10 < len(expected) < 145
     monkeypatch.setattr(methods, "MOST_BLOCK", 37)
     monkeypatch.setattr(methods, "ROUND", 3)
-    monkeypatch.setattr(comparison, "LEAST_PAIRS", 5)
-    monkeypatch.setattr(comparison, "SEQUENCE_BYTES", 1 << 20)
+    monkeypatch.setattr(candidates, "LEAST_PAIRS", 5)
+    monkeypatch.setattr(candidates, "SEQUENCE_BYTES", 1 << 20)
     monkeypatch.setattr(
         candidates.CandidateFilter,
         "within",

@@ -11,7 +11,6 @@ from oracles import chimeras as oracle
 from oracles import gap_pieces, pairwise
 
 import tropalign as ta
-from tropalign.clusters.chimera_options import ChimeraRules
 from tropalign.clusters.chimera_parents import (
     ParentAligner,
     counted_columns,
@@ -22,6 +21,7 @@ from tropalign.clusters.chimera_parents import (
     with_ends,
 )
 from tropalign.clusters.chimeras import blocks
+from tropalign.clusters.options import ChimeraRules
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.scoring.scores import matched
 

@@ -11,7 +11,7 @@ import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.formats.clusters.otu_tables import classic_text
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 
 
 @pytest.fixture

@@ -27,13 +27,13 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.placement.scoring import SCHEMES
 from tropalign.placement.task import PlaceTask
-from tropalign.profiles.iterate import ITERATED, IterateTask, task_of
+from tropalign.profiles.iterate import ITERATED, IterateTask
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.sources import model_source, target_source
 from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.sequences.blocks import ReadBlocks
+from tropalign.sequences.reader import ReadBlocks
 from tropalign.trees.bootstrap import SampleTask
 from tropalign.trees.pair_counts import PairCountTask
 from tropalign.verbs.each import EachTask, Work
@@ -77,8 +77,9 @@ def profile_task():
 def hits_task(orientation="search", n_rounds=1, memory=MEMORY, **means):
     sources = model_source(MODELS, memory), target_source(["examples/efp.fasta"], memory)
     limits = Thresholds() if n_rounds == 1 else ITERATED
-    wanted = {"orientation": orientation, "n_rounds": n_rounds, "memory_bytes": memory}
-    return task_of(*sources, SearchOptions(), limits, **wanted, **means)
+    if n_rounds == 1:
+        return SearchTask(*sources, SearchOptions(), limits, orientation=orientation, memory_bytes=memory, **means)
+    return IterateTask(*sources, SearchOptions(), limits, n_rounds=n_rounds, memory_bytes=memory, **means)
 
 
 def place_task(**means):

@@ -23,8 +23,8 @@ from tropalign.formats.placed.report import packed_columns
 from tropalign.formats.registry import make_writer
 from tropalign.formats.trees.text import numbered_tree
 from tropalign.placement.tree import parse_tree
+from tropalign.results.clusters import OtuTable
 from tropalign.results.newick import quoted
-from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import concatenate
 from tropalign.sequences.annotations import teller
 

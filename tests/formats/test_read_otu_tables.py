@@ -17,7 +17,7 @@ import pytest
 import tropalign as ta
 from tropalign.errors import InputError, ResourceError
 from tropalign.formats.clusters import biom_hdf5
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 
 LINEAGES = (("Bacteria", "Firmicutes"), (), ("Bacteria",))
 TABLE = OtuTable(

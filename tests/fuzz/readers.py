@@ -144,7 +144,7 @@ def _read_part(path: Path) -> None:
 
 
 def _read_reads(path: Path) -> None:
-    from tropalign.sequences.blocks import ReadBlocks
+    from tropalign.sequences.reader import ReadBlocks
 
     for _ in ReadBlocks([path]):
         pass
@@ -158,14 +158,14 @@ def _read_pairs(path: Path) -> None:
 
 
 def _read_models(path: Path) -> None:
-    from tropalign.profiles.model_files import read_models
+    from tropalign.profiles.models import read_models
 
     for model in read_models(path):
         _ = model.native
 
 
 def _read_queries(path: Path) -> None:
-    from tropalign.profiles.queries import read_queries
+    from tropalign.profiles.sources import read_queries
 
     for model in read_queries(path):
         _ = model.native

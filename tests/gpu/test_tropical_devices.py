@@ -14,7 +14,7 @@ from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, InputError, TropalignWarning
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
 from tropalign.tropical.closures import NegativeCycle
-from tropalign.tropical.gpu_matrices import ProductTask
+from tropalign.tropical.gpu import ProductTask
 
 SETTINGS = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DTYPES = (np.float32, np.int16, np.int32)
@@ -57,7 +57,7 @@ def test_products(opened, data):
 
 
 def test_rows_are_shared(opened, monkeypatch):
-    monkeypatch.setattr("tropalign.tropical.gpu_matrices.TILE_SUMS", 64 * 40 * 50)
+    monkeypatch.setattr("tropalign.tropical.gpu.TILE_SUMS", 64 * 40 * 50)
     rng = np.random.default_rng(1)
     a, b = (numbers(rng, shape, np.int16, MIN_PLUS, 100, 0.2) for shape in ((500, 40), (40, 50)))
     np.testing.assert_array_equal(matmul(a, b, device="cuda:0"), matmul(a, b, device="cpu"))
@@ -197,7 +197,7 @@ def test_a_gpu_that_fails_costs_a_warning(monkeypatch):
 
     monkeypatch.setattr(device, "build", fails)
     monkeypatch.setattr(ProductTask, "on_cpu", later)
-    monkeypatch.setattr("tropalign.tropical.gpu_matrices.TILE_SUMS", 1)
+    monkeypatch.setattr("tropalign.tropical.gpu.TILE_SUMS", 1)
     monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_: [GpuDevice(device), CpuDevice(1)])
     a = np.eye(200, dtype=np.int32)
     with pytest.warns(TropalignWarning, match="host failed at tile [0-9]+ .it is on fire.: the CPU computes"):

@@ -9,7 +9,7 @@ from other_processors.registry import family, shares
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.profiles.model_files import read_models
+from tropalign.profiles.models import read_models
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.proteins import BACKGROUND, encode
 

@@ -18,7 +18,7 @@ from tropalign.placement.scorer import Scorer, encoded
 from tropalign.placement.scoring import SCHEMES
 from tropalign.placement.task import BASE_BYTES, PlaceTask
 from tropalign.results.placements import concatenate
-from tropalign.sequences.blocks import ReadBlocks, survey_of
+from tropalign.sequences.reader import ReadBlocks, survey_of
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],

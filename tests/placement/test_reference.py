@@ -12,8 +12,7 @@ from placement.cases import reference, vector_of
 import tropalign as ta
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.placed.rows import Insertions, fixed_rows
-from tropalign.placement.branch_vectors import compatible_transitions, exact_transitions
-from tropalign.placement.tree import parse_tree
+from tropalign.placement.tree import compatible_transitions, exact_transitions, parse_tree
 from tropalign.sequences.aligned_files import read_alignment
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"

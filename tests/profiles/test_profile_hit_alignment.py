@@ -15,7 +15,7 @@ from tropalign.formats.hits.hmmer import stockholm_lines
 from tropalign.profiles.building import denormals_as_zero
 from tropalign.profiles.models import from_pyhmmer
 from tropalign.profiles.outputs import Wanted, outputs_of
-from tropalign.results.hit_alignment import POSTERIORS, align_hits
+from tropalign.results.hits import POSTERIORS, align_hits
 
 AMINO = pyhmmer.easel.Alphabet.amino()
 LETTERS = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
@@ -68,7 +68,7 @@ def found(hmm, names, descriptions, texts):
 @pytest.mark.parametrize("at_a_time", [1, 300, 1 << 18])
 @pytest.mark.parametrize(("M", "n"), [(30, 30), (45, 30), (180, 12), (430, 5)])
 def test_the_alignment_is_that_of_hmmer(M, n, at_a_time, monkeypatch):
-    monkeypatch.setattr("tropalign.results.hit_alignment.LETTERS_AT_A_TIME", at_a_time)
+    monkeypatch.setattr("tropalign.results.hits.LETTERS_AT_A_TIME", at_a_time)
     hmm, texts = family(M, n, seed=M)
     names, descriptions = [f"t{k}" for k in range(n)], ["of some kind" if k % 3 else "" for k in range(n)]
     hits = found(hmm, names, descriptions, texts)

@@ -14,11 +14,9 @@ import pytest
 from same_models import CORPUS, assert_same
 
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.profiles import model_files
 from tropalign.profiles.calibration import calibrate
-from tropalign.profiles.model_files import read_models
-from tropalign.profiles.models import from_pyhmmer
-from tropalign.profiles.queries import read_queries
+from tropalign.profiles.models import from_pyhmmer, read_models
+from tropalign.profiles.sources import read_queries
 
 TEXT = (CORPUS / "3f.hmm").read_bytes()
 AMINO = pyhmmer.easel.Alphabet.amino()
@@ -120,7 +118,7 @@ def test_compressed_files_and_streams(compress, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", [1, 7, 1000, 5735])
 def test_blocks_of_a_file_may_end_anywhere(block, monkeypatch):
-    monkeypatch.setattr(model_files, "BLOCK_BYTES", block)
+    monkeypatch.setattr("tropalign.profiles.models.BLOCK_BYTES", block)
     models = list(read_models(io.BytesIO(TEXT * 3 + b"\n\n")))
     assert len(models) == 3
     assert_same(models[0], models[2])
@@ -296,7 +294,7 @@ def test_a_model_that_cannot_be_calibrated():
 
 
 def test_pyhmmer_is_not_needed_to_read_models():
-    code = "import sys; from tropalign.profiles.model_files import read_models; list(read_models(sys.argv[1]))"
+    code = "import sys; from tropalign.profiles.models import read_models; list(read_models(sys.argv[1]))"
     code += "; assert 'pyhmmer' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, str(CORPUS / "3f.hmm")], check=True)
 

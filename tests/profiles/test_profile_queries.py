@@ -12,9 +12,8 @@ from same_models import CORPUS, assert_same
 
 from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.profiles.building import denormals_as_zero
-from tropalign.profiles.model_files import read_models
-from tropalign.profiles.models import from_pyhmmer
-from tropalign.profiles.queries import read_queries
+from tropalign.profiles.models import from_pyhmmer, read_models
+from tropalign.profiles.sources import read_queries
 
 AMINO = pyhmmer.easel.Alphabet.amino()
 BACKGROUND = pyhmmer.plan7.Background(AMINO)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formats.tables import matrix_for, random_table, reduced
 
-from tropalign.results import gapped
+from tropalign.results import aligned_pairs
 from tropalign.results.aligned_pairs import KEPT_COLUMNS
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate, empty_table
 
@@ -112,13 +112,13 @@ def test_what_an_alignment_has_not(any_table):
 
 
 def test_native_lines_are_those_of_rows_and_midlines_of_the_matrix(any_table):
-    query, middle, target, offsets = gapped.lines(any_table)
+    query, middle, target, offsets = aligned_pairs.lines(any_table)
     for k, row in enumerate(any_table):
         begin, end = offsets[k], offsets[k + 1]
         lines = [line[begin:end].tobytes().decode() for line in (query, middle, target)]
         assert tuple(lines) == row.aligned()
     substitution = matrix_for(any_table.queries.alphabet)
-    query, middle, target, offsets = gapped.lines(any_table, substitution)
+    query, middle, target, offsets = aligned_pairs.lines(any_table, substitution)
     alphabet = any_table.queries.alphabet
     scores = substitution.scores
     for a, m, b in zip(query.tolist(), middle.tobytes().decode(), target.tolist(), strict=True):

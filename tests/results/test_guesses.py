@@ -18,7 +18,7 @@ import pyhmmer
 import pytest
 
 import tropalign
-from tropalign.guesses import hints
+from tropalign.errors import hints
 
 OTHER = tropalign.trees.parse_tree("((A:1,C:2):0.5,B:3,D:4);")
 HINTS = hints()

@@ -7,7 +7,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.errors import UsageError
-from tropalign.results.gapped import compatible_columns, residue_sets
+from tropalign.results.aligned_pairs import compatible_columns, residue_sets
 from tropalign.results.names import DEFINITIONS
 
 PLAIN = "ACGTACGGTTACAGTCAGTCAGGACCATGCATTTGACAGGTACCA"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
-from tropalign.placement.branch_vectors import states_of
+from tropalign.placement.tree import states_of
 from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, alphabet_saved, byte_counts
 from tropalign.sequences.kinds import judge_alphabet
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tropalign as ta
 from tropalign.sequences import records as module
-from tropalign.sequences.blocks import READS, SEQUENCES, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
+from tropalign.sequences.reader import READS, SEQUENCES, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
 
 REMOVING = with_gaps(READS, "remove")
 READS_TEXT = b">a one\nAC-GT\nac\n>\nA.C\n>b\n\n>a\nNN__\n"

@@ -9,8 +9,8 @@ import pytest
 
 import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.sequences.blocks import READS, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
 from tropalign.sequences.mapped_store import ARRAYS, END, END_BYTES, is_store
+from tropalign.sequences.reader import READS, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
 from tropalign.sequences.records import STORE_MAGIC
 from tropalign.sequences.store import SequenceStore
 

@@ -11,11 +11,10 @@ from sequences.test_sequence_store import manifest_of, with_manifest
 
 import tropalign as ta
 from tropalign.errors import InputError, ResourceError, TropalignWarning, UsageError
-from tropalign.sequences import files, taxonomy
+from tropalign.sequences import files, store
 from tropalign.sequences.mapped_store import ARRAYS, TAXA_ARRAYS, Taxa
-from tropalign.sequences.store import SequenceStore
+from tropalign.sequences.store import SequenceStore, TableRow, TaxonTable
 from tropalign.sequences.stored_batch import stored_batch
-from tropalign.sequences.taxonomy import TableRow, TaxonTable
 from tropalign.sequences.texts import Texts
 
 FASTA = ">a first OS=Homo sapiens OX=9606 GN=x\nMKVLAW\n>b\nMKILAW\n>c OX=562x\nMKV\n>d OX=4 OX=5\nMKVV\n"
@@ -312,14 +311,14 @@ def packed(path, member, text):
     ],
 )
 def test_a_taxdump_holds_what_ncbis_does(tmp_path, fasta, monkeypatch, text, words):
-    monkeypatch.setattr("tropalign.sequences.taxonomy.MOST_LINES", 1000)
+    monkeypatch.setattr("tropalign.sequences.store.MOST_LINES", 1000)
     with pytest.raises(InputError, match=words):
-        taxonomy.Taxdump(packed(tmp_path / "taxdump.tar.gz", "nodes.dmp", text))
+        store.Taxdump(packed(tmp_path / "taxdump.tar.gz", "nodes.dmp", text))
 
 
 def test_a_table_of_taxids_is_bounded_by_what_it_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr(taxonomy, "default_budget", lambda: 1 << 20)
-    monkeypatch.setattr(taxonomy, "ROWS_AT_ONCE", 1000)
+    monkeypatch.setattr(store, "default_budget", lambda: 1 << 20)
+    monkeypatch.setattr(store, "ROWS_AT_ONCE", 1000)
     path = table(tmp_path, "".join(f"s{k}\t9606\n" for k in range(5000)))
     with pytest.raises(ResourceError, match=r"the table .*taxids.tsv needs .*: keep only the lines of sequences in"):
         TaxonTable.read(path)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.options import ClustalwOptions
-from tropalign.clustalw.progressive import STEP_BYTES, align_along_tree
-from tropalign.clustalw.rooting import (
+from tropalign.clustalw.progressive import (
+    STEP_BYTES,
     WEIGHT_SUM,
+    align_along_tree,
     compat_upgma_weights,
     compat_weights,
     parse_clustalw_tree,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tropalign.clusters.comparison import Tally, check_set
+from tropalign.clusters.candidates import Tally, check_set
 from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, ClusterStrandOption
 from tropalign.devices.names import ComputeArguments, device_names

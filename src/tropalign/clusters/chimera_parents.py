@@ -24,13 +24,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.chimera_options import ChimeraRules
+from tropalign.clusters.options import ChimeraRules
 from tropalign.devices.registry import CpuDevice
 from tropalign.execution.scheduler import Scheduler
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
+from tropalign.results.aligned_pairs import DELETION, DIFFERENT, EQUAL
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import DELETION, DIFFERENT, EQUAL
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.scores import matched, may_be_equal
 from tropalign.sequences import NUCLEOTIDE, Alphabet, SequenceBatch

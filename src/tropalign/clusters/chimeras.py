@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.chimera_options import ChimeraOptions, ChimeraRules
 from tropalign.clusters.chimera_parents import (
     NO,
     Explained,
@@ -25,6 +24,7 @@ from tropalign.clusters.chimera_parents import (
     explained,
     parents,
 )
+from tropalign.clusters.options import ChimeraOptions, ChimeraRules
 from tropalign.devices.names import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
@@ -252,10 +252,7 @@ class _Judge:
             if both is not None:
                 found.append(_Parents(k, int(among[both[0]]), int(among[both[1]])))
             begin = end
-        self._vote(found)
-
-    def _vote(self, found: list[_Parents]) -> None:
-        """Score queries by their parents after aligning them again to each parent."""
+        # Score queries by their parents after aligning them again to each parent.
         query = np.repeat(np.array([one.query for one in found], np.int64), 2)
         reference = np.array([[one.first, one.second] for one in found], np.int64).reshape(-1)
         beside = [

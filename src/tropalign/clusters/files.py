@@ -10,9 +10,8 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ChimerasContext, ClustersContext
 from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of, write
 from tropalign.results.chimeras import Chimeras
-from tropalign.results.clusters import Clusters
+from tropalign.results.clusters import Clusters, OtuTable
 from tropalign.results.names import ChimerasFormat, ClustersFormat
-from tropalign.results.otu_table import OtuTable
 
 
 def write_clusters(

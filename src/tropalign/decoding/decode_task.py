@@ -21,7 +21,7 @@ from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.formats.segments.tracks import Track, bounds_of
 from tropalign.resources.numbers import environment_number
 from tropalign.results.segments import Segments
-from tropalign.sequences.blocks import SequenceBlock, survey_of
+from tropalign.sequences.reader import SequenceBlock, survey_of
 
 
 def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:

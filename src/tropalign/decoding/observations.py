@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
 from tropalign.ragged import offsets_of
-from tropalign.sequences.blocks import BlockReader, Policy
 from tropalign.sequences.inputs import files_in, letters_of, named_texts
+from tropalign.sequences.reader import BlockReader, Policy
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)

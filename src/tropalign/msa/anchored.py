@@ -34,7 +34,7 @@ from tropalign.msa.models import model_of
 from tropalign.msa.star import Kinship, Star, star_of
 from tropalign.ragged import offsets_of
 from tropalign.resources.limits import human
-from tropalign.results.gapped import DELETION, INSERTION
+from tropalign.results.aligned_pairs import DELETION, INSERTION
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.profiles.api import search
 from tropalign.profiles.proteins import LOOK_LIKE_NUCLEOTIDES
-from tropalign.profiles.queries import queries_in
+from tropalign.profiles.sources import queries_in
 from tropalign.resources.limits import budget_of
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences import PROTEIN, SequenceBatch

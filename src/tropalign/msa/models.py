@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError
-from tropalign.scoring.names import triangle
+from tropalign.scoring.matrix import triangle
 from tropalign.sequences.alphabet import NUCLEOTIDE as NUCLEOTIDES
 from tropalign.sequences.alphabet import PROTEIN as PROTEINS
 from tropalign.sequences.alphabet import Alphabet

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError, TropalignWarning, named, shown
 from tropalign.resources.limits import require
+from tropalign.results.aligned_pairs import aligned_queries, judged_columns
 from tropalign.results.alignments import AlignmentTable, Numbers, columns_of
-from tropalign.results.gapped import aligned_queries, judged_columns
 from tropalign.results.rows import encoded
 from tropalign.sequences.batch import in_memory
 

@@ -14,7 +14,7 @@ from tropalign.formats.pairs import layout_of
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.registry import format_for_path, format_of, suffix_of, write
 from tropalign.pairwise.translated import check_shown
-from tropalign.results import MatrixValue, nucleotides
+from tropalign.results import MatrixValue, aligned_pairs
 from tropalign.results.alignments import AlignmentTable, warn_of_local
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
@@ -86,7 +86,7 @@ def write_alignments(
     if is_translated:
         check_shown(name)
         if name == "matrix":
-            queries, targets = (nucleotides.given(first, side)[0] for side in ("query", "target"))
+            queries, targets = (aligned_pairs.given(first, side)[0] for side in ("query", "target"))
             context = replace(context, queries=queries, targets=targets)
     if (is_translated or first.hsp is not None) and not format_of("pairs", name).own_columns:
         context = replace(context, columns=own_names(first))

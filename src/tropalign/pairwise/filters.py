@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
-from tropalign.results import nucleotides
+from tropalign.results import aligned_pairs
 
 if TYPE_CHECKING:
     from tropalign.pairwise.options import PairOptions
@@ -199,8 +199,8 @@ def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
     Compared are spans on the original query, on any strand or frame, and the scores on which E-values are based;
     equal scores are not better.
     """
-    query = nucleotides.given(table, "query")[1]
-    begin, end = nucleotides.span(table, "query")
+    query = aligned_pairs.given(table, "query")[1]
+    begin, end = aligned_pairs.span(table, "query")
     score = np.asarray(evalue_scores(table), np.float64)
     keep = np.ones(len(table), bool)
     order = np.lexsort((-score, query))

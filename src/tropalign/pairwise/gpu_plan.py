@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.properties import cached_property
-from tropalign.results.aligned_pairs import COUNT_COLUMNS, END_COLUMNS
-from tropalign.results.gapped import DELETION, DIFFERENT, EQUAL, INSERTION
+from tropalign.results.aligned_pairs import COUNT_COLUMNS, DELETION, DIFFERENT, END_COLUMNS, EQUAL, INSERTION
 
 #: Columns of a block.
 COLUMNS = 8

@@ -28,9 +28,9 @@ from tropalign.pairwise.engines import Rows, Taken
 from tropalign.pairwise.filters import evalue_scores, passes_shares
 from tropalign.pairwise.options import INTRON, PairOptions
 from tropalign.properties import cached
-from tropalign.results import nucleotides
+from tropalign.results import aligned_pairs
+from tropalign.results.aligned_pairs import query_starts
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.gapped import query_starts
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
@@ -141,7 +141,7 @@ class FurtherAlignments:
         own = np.arange(len(table))
         if self.frames is None or not len(table):
             return table, own
-        given = (nucleotides.given(table, side)[1] for side in ("query", "target"))
+        given = (aligned_pairs.given(table, side)[1] for side in ("query", "target"))
         query, target, begins = self.frames.expanded(*given)
         owner = np.repeat(own, np.diff(np.append(begins, len(query))))
         other = np.flatnonzero((query != table.query_index[owner]) | (target != table.target_index[owner]))
@@ -282,7 +282,7 @@ def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
     begins = np.stack([first, table.target_start]).astype(np.float64)
     ends = np.stack([first + table.query_end - table.query_start, table.target_end]).astype(np.float64)
     for k, side in enumerate(("query", "target")):
-        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # a third of a residue per frame
+        shift = (np.abs(aligned_pairs.frame(table, side)).astype(np.float64) - 1) / 3  # a third of a residue per frame
         begins[k] += np.maximum(shift, 0)
         ends[k] += np.maximum(shift, 0)
     return begins, ends
@@ -290,8 +290,8 @@ def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
 
 def _of_one_strand(table: AlignmentTable) -> Iterator[Index]:
     """Yield groups of two or more rows that share pair and strands."""
-    query, target = (nucleotides.given(table, side)[1] for side in ("query", "target"))
-    frames = (nucleotides.frame(table, side) for side in ("query", "target"))
+    query, target = (aligned_pairs.given(table, side)[1] for side in ("query", "target"))
+    frames = (aligned_pairs.frame(table, side) for side in ("query", "target"))
     strands = [np.sign(frame) for frame in frames]
     if table.strand is not None:
         strands.append(table.strand)

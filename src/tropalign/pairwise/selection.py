@@ -39,7 +39,7 @@ from tropalign.pairwise.filters import (
     selected,
 )
 from tropalign.properties import cached_property
-from tropalign.results import nucleotides
+from tropalign.results import aligned_pairs
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences.batch import parts_of
 
@@ -471,7 +471,7 @@ def reciprocal_pairs(tables: Iterable[AlignmentTable], n_queries: int, n_targets
     of_target = of_query if n_targets is None else np.full(n_targets, -np.inf)
     found, scores = np.zeros((2, 0), np.int64), np.zeros(0)
     for table in tables:
-        pairs = np.stack([nucleotides.given(table, side)[1] for side in ("query", "target")])
+        pairs = np.stack([aligned_pairs.given(table, side)[1] for side in ("query", "target")])
         score = np.asarray(evalue_scores(table), np.float64)
         if is_local:  # a score of 0 means that there is no alignment
             pairs, score = pairs[:, score > 0], score[score > 0]

@@ -20,7 +20,7 @@ from tropalign.pairwise.options import FREE_ENDS, STRANDS, ModeName, PairOptions
 from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.names import canonical
+from tropalign.scoring.matrix import canonical
 from tropalign.scoring.scores import is_match_mismatch, letters_and_scores
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of

@@ -25,8 +25,8 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.plan import Plan, checked_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.resources.limits import default_budget
+from tropalign.results.aligned_pairs import judged_columns
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.gapped import judged_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 

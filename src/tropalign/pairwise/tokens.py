@@ -19,8 +19,8 @@ from tropalign.pairwise.score_tables import TableOptions
 from tropalign.pairwise.table_rows import TableSide, aligned, unknown_codes
 from tropalign.ragged import offsets_of
 from tropalign.resources.limits import budget_of, resolve_threads
+from tropalign.results.aligned_pairs import DELETION, DIFFERENT, EQUAL, INSERTION
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
-from tropalign.results.gapped import DELETION, DIFFERENT, EQUAL, INSERTION
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, Alphabet, SequenceBatch
 from tropalign.sequences.alphabet import MOST_LETTERS

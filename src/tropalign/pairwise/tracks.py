@@ -15,7 +15,7 @@ from tropalign.errors import InputError, ScoringError, UsageError, counted, name
 from tropalign.options.option import Options, again, argument
 from tropalign.pairwise.options import MOST_WEIGHT, TrackOptions
 from tropalign.scoring import MatrixLike, SubstitutionMatrix
-from tropalign.scoring.names import canonical, read_ncbi, shipped
+from tropalign.scoring.matrix import canonical, read_ncbi, shipped
 from tropalign.scoring.scores import is_match_mismatch, letters_and_scores
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import Alphabet

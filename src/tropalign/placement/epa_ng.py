@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning, counted, shown
 from tropalign.execution.files import disk_error
-from tropalign.placement.branch_vectors import rows_of_tips
 from tropalign.placement.reference import ReferencePackage
+from tropalign.placement.tree import rows_of_tips
 from tropalign.results.newick import newick_text, quoted
 from tropalign.sequences.alphabet import GAP_LETTERS
 
@@ -195,8 +195,13 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
         with open(folder / REFERENCE, "w", encoding="utf-8", newline="\n") as out:
             for safe, row in zip(tips, package.letters, strict=True):
                 out.write(f">{safe}\n{row.tobytes().translate(plain).decode()}\n")
-        named = dict(zip(package.names, tips, strict=True))
-        (folder / TREE).write_text(_newick(package, named), encoding="utf-8")
+        # The tree, rooted as in its file, with the tip names of the reference file.
+        tree = package.tree
+        rows = rows_of_tips(package.names, tree, "the reference")
+        named = dict(zip(tree.tips, (tips[row] for row in rows), strict=True))
+        lengths = ["", *(f":{max(length, LEAST_LENGTH):.10g}" for length in tree.lengths[1:].tolist())]
+        texts = [named.get(node, "") + length for node, length in enumerate(lengths)]
+        (folder / TREE).write_text(newick_text(tree.children, texts, 0) + "\n", encoding="utf-8")
         changed = [(a, b) for a, b in zip([*package.names, *kept], [*tips, *reads], strict=True) if a != b]
         if changed:
             (folder / NAMES).write_text("".join(f"{b}\t{a}\n" for a, b in changed), encoding="utf-8")
@@ -240,16 +245,6 @@ def _safe_names(names: Iterable[str], unsafe: re.Pattern[str], taken: Iterable[s
             seen.add(kept)
         made.append(kept)
     return made
-
-
-def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
-    """Return the tree, rooted as in its file, with the tip names of the reference file."""
-    tree = package.tree
-    rows = rows_of_tips(package.names, tree, "the reference")
-    tips = dict(zip(tree.tips, (named[package.names[row]] for row in rows), strict=True))
-    lengths = ["", *(f":{max(length, LEAST_LENGTH):.10g}" for length in tree.lengths[1:].tolist())]
-    texts = [tips.get(node, "") + length for node, length in enumerate(lengths)]
-    return newick_text(tree.children, texts, 0) + "\n"
 
 
 def run(folder: Path, program: Program, model: str, n_threads: int) -> None:

@@ -17,9 +17,9 @@ from tropalign.sequences.annotations import teller
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
     from tropalign.placement.task import PlaceTask
-    from tropalign.results.otu_table import OtuTable
+    from tropalign.results.clusters import OtuTable
     from tropalign.results.placements import BranchLineages
-    from tropalign.sequences.blocks import Survey
+    from tropalign.sequences.reader import Survey
 
 
 @dataclass(frozen=True)

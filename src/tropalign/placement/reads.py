@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import InputError, UsageError, counted, said, shown, warn
-from tropalign.placement.branch_vectors import StateAlphabet
 from tropalign.placement.scorer import Best, Scores, Sets
-from tropalign.results.otu_table import RowOwners
+from tropalign.placement.tree import StateAlphabet
+from tropalign.results.clusters import RowOwners
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, reverse_complement
-from tropalign.sequences.blocks import (
+from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.reader import (
     READS,
     BlockReader,
     NumberedNames,
@@ -29,7 +30,6 @@ from tropalign.sequences.blocks import (
     sources_of,
     with_gaps,
 )
-from tropalign.sequences.files import Source, file_name
 
 #: Separator of the mates of a pair; readers replace zero bytes in files.
 BETWEEN = 0

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.execution.manifest import Shard
     from tropalign.placement.scoring import PlacementScoring
-    from tropalign.sequences.blocks import SequenceBlock, Survey
+    from tropalign.sequences.reader import SequenceBlock, Survey
 
 Index = NDArray[np.int64]
 #: Function that scores texts; if the second list holds their opposite strands, the better strand of each.

@@ -11,9 +11,10 @@ from tropalign.errors import UsageError, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
-from tropalign.profiles.iterate import ITERATED, checked_rounds, task_of
+from tropalign.profiles.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profiles.options import ForeignOption, SearchOptions
 from tropalign.profiles.sources import is_models, model_source, target_source
+from tropalign.profiles.task import SearchTask
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
@@ -165,15 +166,12 @@ def _hits(
     memory_bytes = budget_of(call.memory_bytes)
     source = model_source(models, memory_bytes, skip_foreign=call.skip_foreign)
     source.warn_of_unknown(dict.fromkeys(thresholds.per_model or {}, "per_model"))
-    task = task_of(
-        source,
-        target_source(sequences, memory_bytes, call.gaps),
-        options,
-        thresholds,
-        orientation=orientation,
-        n_rounds=n_rounds,
-        memory_bytes=memory_bytes,
-        n_threads=resolve_threads(call.n_threads),
+    common = source, target_source(sequences, memory_bytes, call.gaps), options, thresholds
+    n_threads = resolve_threads(call.n_threads)
+    task = (
+        SearchTask(*common, orientation=orientation, memory_bytes=memory_bytes, n_threads=n_threads)
+        if n_rounds == 1
+        else IterateTask(*common, n_rounds=n_rounds, memory_bytes=memory_bytes)
     )
     devices = open_devices(names, call.n_threads, sum(tile.cost_cells for tile in task.outline() or ()))
     results = (result.value for result in Scheduler(devices, call.progress).run([task]))

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
 from tropalign.profiles.calibration import SEED, calibrate
-from tropalign.profiles.model_files import model_of_fields
-from tropalign.profiles.models import Model, from_pyhmmer, tables_of
+from tropalign.profiles.models import Model, from_pyhmmer, model_of_fields, tables_of
 from tropalign.profiles.options import BuildOptions
 from tropalign.profiles.proteins import BACKGROUND, EASEL_CODES, LETTERS
 from tropalign.properties import cached

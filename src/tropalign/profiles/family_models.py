@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
-from tropalign.profiles.model_files import OLD_TEXT, TEXT, check_probabilities, fields_of, is_binary, pressed_alone
-from tropalign.profiles.models import Model
+from tropalign.profiles.models import OLD_TEXT, TEXT, Model, check_probabilities, fields_of, is_binary, pressed_alone
 from tropalign.profiles.proteins import BACKGROUND, EASEL_CODES, LETTERS, UNKNOWN, WILDCARD
 from tropalign.properties import cached_property
 from tropalign.results.multiple import MultipleAlignment

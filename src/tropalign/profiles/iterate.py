@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,9 @@ from tropalign.profiles.models import Model
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.proteins import Proteins
 from tropalign.profiles.sources import Models, ModelSource, TargetSource
-from tropalign.profiles.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE, SearchTask, found_hits
+from tropalign.profiles.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE, found_hits
 from tropalign.results.found_hits import FoundHits, in_all_targets
-from tropalign.results.hit_alignment import HitAlignment, align_hits
-from tropalign.results.hits import Hits, judged
+from tropalign.results.hits import HitAlignment, Hits, align_hits, judged
 from tropalign.results.threshold_options import Thresholds
 
 #: Inclusion thresholds of rounds: stricter than in one search, since errors grow.
@@ -130,6 +129,8 @@ class IterateTask:
         shard: Shard | None = None,
         keeps_models: bool = False,
     ) -> None:
+        if thresholds.is_by_model:
+            raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
         self.options, self.thresholds, self.n_rounds = options, thresholds, n_rounds
         self.keeps_models = keeps_models
         self._models, self._sequences = models, sequences
@@ -188,46 +189,3 @@ class IterateTask:
             return in_all_targets(pieces)
 
         yield from rounds_of(query.items[0], self.n_rounds, search, self.thresholds, self.keeps_models)
-
-
-def task_of(
-    models: ModelSource,
-    sequences: TargetSource,
-    options: SearchOptions,
-    thresholds: Thresholds,
-    *,
-    orientation: Literal["search", "scan"],
-    n_rounds: int = 1,
-    memory_bytes: int,
-    shard: Shard | None = None,
-    n_threads: int = 1,
-    keeps_models: bool = False,
-) -> SearchTask | IterateTask:
-    """Create a search task, or one in rounds; `keeps_models` as in `IterateTask`.
-
-    Raises UsageError for rounds with cutoffs of models, and InputError for a model without the requested cutoffs.
-    """
-    if n_rounds == 1:
-        models.check_cutoffs(thresholds)
-        return SearchTask(
-            models,
-            sequences,
-            options,
-            thresholds,
-            orientation=orientation,
-            memory_bytes=memory_bytes,
-            shard=shard,
-            n_threads=n_threads,
-        )
-    if thresholds.is_by_model:
-        raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
-    return IterateTask(
-        models,
-        sequences,
-        options,
-        thresholds,
-        n_rounds=n_rounds,
-        memory_bytes=memory_bytes,
-        shard=shard,
-        keeps_models=keeps_models,
-    )

@@ -20,12 +20,9 @@ from tropalign.results.names import HitsFormat
 from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
-    from tropalign.formats.format import Header
     from tropalign.profiles.iterate import IterateTask
-    from tropalign.profiles.options import SearchOptions
     from tropalign.profiles.sources import ModelSource, TargetSource
     from tropalign.profiles.task import SearchTask
-
 
 #: Roles of further files in addition to the main one, and their formats.
 TABLES = {

@@ -19,8 +19,8 @@ from tropalign.errors import InputError, shown, warn
 from tropalign.properties import cached_property
 from tropalign.sequences import texts
 from tropalign.sequences.alphabet import NUCLEOTIDE
-from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.kinds import judge_alphabet
+from tropalign.sequences.reader import SequenceBlock
 
 LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
 #: Number of codes that are amino acids.

@@ -283,6 +283,7 @@ class SearchTask:
         shard: Shard | None = None,
         n_threads: int = 1,
     ) -> None:
+        models.check_cutoffs(thresholds)
         self.options, self.thresholds, self.orientation = options, thresholds, orientation
         self._on_devices = DeviceCache()
         self._n_threads = n_threads

@@ -16,20 +16,26 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.properties import cached_property
-from tropalign.results import MatrixValue, display, nucleotides, rows
+from tropalign.results import MatrixValue, aligned_pairs, display, rows
 from tropalign.results.aligned_pairs import (
     COUNT_COLUMNS,
+    DELETION,
     DEPTH_COLUMNS,
     END_COLUMNS,
+    INSERTION,
     KEPT_COLUMNS,
     OPTIONAL,
     AlignedPairs,
     Int32,
     Scores,
     axis_of,
+    cigar_text,
+    cigars,
+    gapped,
+    identities,
+    operations_of,
 )
 from tropalign.results.columns import Cell, Flat, Row, Table
-from tropalign.results.gapped import DELETION, INSERTION, cigar_text, cigars, gapped, identities, operations_of
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import batches, column_arrays, default_numbers
 from tropalign.sequences import Alphabet, SequenceBatch
@@ -661,7 +667,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
         table = self if self.hsp is None else self.take(self.hsp == 1)
         of_rows: Any = table.score if values == "score" else table.identity
         warn_of_local(table, values, stacklevel=3)
-        (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
+        (queries, rows), (targets, columns) = (aligned_pairs.given(table, side) for side in ("query", "target"))
         made = np.full((len(queries), len(targets)), np.nan)
         made[rows, columns] = of_rows
         is_set = queries is targets and table.query_frames is None

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.errors import InputError
-from tropalign.guesses import Hinted, Single, hint_for
+from tropalign.errors import Hinted, InputError, Single, hint_for
 from tropalign.results import display
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch

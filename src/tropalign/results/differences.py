@@ -106,21 +106,18 @@ class Compared:
         whole[:first] = whole[last:] = BEYOND
         letters = whole[self._columns]
         is_other = (letters != self.reference) & (letters != GAP) & (letters != BEYOND) & (letters != self._unknown)
-        return RowDifferences(letters, np.flatnonzero(is_other), self._indels(whole, first, last))
-
-    def _indels(self, whole: NDArray[np.uint8], first: int, last: int) -> list[Indel]:
-        """Return runs of columns without a pair; columns in which both rows have gaps do not end a run."""
+        # Runs of columns without a pair; columns in which both rows have gaps do not end a run.
         is_residue, is_reference = whole[first:last] != GAP, self._is_reference[first:last]
         there = np.flatnonzero(is_residue | is_reference)
         is_single = np.concatenate([[False], (is_residue != is_reference)[there], [False]])
         borders = np.flatnonzero(is_single[1:] != is_single[:-1])
         found = []
         for begin, end in zip(borders[::2], borders[1::2], strict=True):
-            columns = first + there[begin:end]
-            run = whole[columns]
-            left, right = self._before[[columns[0], columns[-1] + 1]].tolist()
+            single = first + there[begin:end]
+            run = whole[single]
+            left, right = self._before[[single[0], single[-1] + 1]].tolist()
             found.append(Indel(left, right, run[run != GAP].tobytes()))
-        return found
+        return RowDifferences(letters, np.flatnonzero(is_other), found)
 
 
 def reference_row(names: tuple[str, ...], reference: int | str) -> int:
@@ -152,18 +149,10 @@ def differences(compared: Compared) -> list[Difference]:
                 indels.setdefault((begin, 2, target[begin:end], ""), []).append(row)
     made = [Difference(at, KINDS[kind], old, new, tuple(who)) for (at, kind, old, new), who in indels.items()]
     if places:
-        made += _substitutions(target, np.concatenate(places), np.concatenate(letters), np.concatenate(rows))
+        keys = np.concatenate(places) * 256 + np.concatenate(letters)
+        order = np.argsort(keys, kind="stable")
+        keys, of_row = keys[order], np.concatenate(rows)[order]
+        for begin, end in pairwise([*np.flatnonzero(np.diff(keys, prepend=-1)).tolist(), len(keys)]):
+            at, letter = divmod(int(keys[begin]), 256)
+            made.append(Difference(at, "substitution", target[at], chr(letter), tuple(of_row[begin:end].tolist())))
     return sorted(made, key=lambda one: (one.position, KINDS.index(one.kind), one.reference, one.letters))
-
-
-def _substitutions(
-    target: str, places: NDArray[np.int64], letters: NDArray[np.uint8], rows: NDArray[np.int64]
-) -> Iterator[Difference]:
-    """Yield a difference per position and letter of these residues."""
-    keys = places * 256 + letters
-    order = np.argsort(keys, kind="stable")
-    keys, rows = keys[order], rows[order]
-    borders = [*np.flatnonzero(np.diff(keys, prepend=-1)).tolist(), len(keys)]
-    for begin, end in pairwise(borders):
-        at, letter = divmod(int(keys[begin]), 256)
-        yield Difference(at, "substitution", target[at], chr(letter), tuple(rows[begin:end].tolist()))

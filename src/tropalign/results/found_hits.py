@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
-from tropalign.errors import InputError
-from tropalign.guesses import Hinted
+from tropalign.errors import Hinted, InputError
 from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
@@ -418,7 +417,13 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
     domain_is_included = _passes(domain_bits, domain_E, thresholds.incdomE, thresholds.incdomT, own)
     domain_is_included &= is_included[of_hit]
     domain_is_included &= domain_is_reported | np.isnan(own)
-    _drop_copies(columns, domain_is_reported, domain_is_included)
+    # Overlapping envelopes can give the same alignment twice (HMMER's issue h74): only the better domain is kept.
+    begin, end, offsets = (columns[f"domain_{name}"].tolist() for name in ("begin", "end", "offsets"))
+    for k in np.flatnonzero(columns["n_overlaps"]).tolist():
+        for d, other in combinations(range(offsets[k], offsets[k + 1]), 2):
+            if (begin[d], end[d]) == (begin[other], end[other]):
+                worse = other if domain_bits[d] >= domain_bits[other] else d
+                domain_is_reported[worse] = domain_is_included[worse] = False
     widths, kept = found.widths.copy(), is_kept(found, thresholds) | is_reported
     names, accessions = (
         np.array([n_bytes(text) for text in texts], np.int64) for texts in (found.names, found.accessions)
@@ -524,20 +529,6 @@ def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -
         if end - begin > 1:
             rows[begin:end] = sorted(rows[begin:end].tolist(), key=place)
     return rows
-
-
-def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools) -> None:
-    """Keep only the best of a hit's domains that are aligned to the same residues.
-
-    Overlapping envelopes can give the same alignment twice (HMMER's issue h74).
-    """
-    begin, end, bits = (columns[f"domain_{name}"].tolist() for name in ("begin", "end", "bits"))
-    offsets = columns["domain_offsets"].tolist()
-    for k in np.flatnonzero(columns["n_overlaps"]).tolist():
-        for d, other in combinations(range(offsets[k], offsets[k + 1]), 2):
-            if (begin[d], end[d]) == (begin[other], end[other]):
-                worse = other if bits[d] >= bits[other] else d
-                is_reported[worse] = is_included[worse] = False
 
 
 def n_bytes(text: str) -> int:

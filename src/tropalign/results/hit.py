@@ -167,17 +167,6 @@ def _of_query(name: str) -> Callable[[JudgedHits, Int64], list[Any]]:
     return lambda hits, rows: [getattr(hits.queries[q], name) for q in hits.query[rows].tolist()]
 
 
-def _query_accessions(hits: JudgedHits, rows: Int64) -> list[str]:
-    """Return the accession of each hit's query."""
-    queries = (hits.queries[q] for q in hits.query[rows].tolist())
-    return [accession_of(query.name, query.accession) for query in queries]
-
-
-def _target_accessions(hits: JudgedHits, rows: Int64) -> list[str]:
-    """Return the accession of each hit's target."""
-    return [accession_of(hits.names[k], hits.accessions[k]) for k in rows.tolist()]
-
-
 def _of_best(name: str) -> Callable[[JudgedHits, Int64], Any]:
     """Return a getter of a domain column for the best domain of each hit."""
     return lambda hits, rows: getattr(hits, name)[hits.domain_offsets[:-1][rows] + hits.best_domain[rows]]
@@ -198,10 +187,19 @@ def _number(hits: JudgedHits, domains: Int64) -> Int64:
 #: First columns of both tables.
 _FIRST: dict[str, Shown] = {
     "query": (str, _of_query("name")),
-    "query_accession": (str, _query_accessions),
+    "query_accession": (
+        str,
+        lambda hits, rows: [
+            accession_of(query.name, query.accession)
+            for query in map(hits.queries.__getitem__, hits.query[rows].tolist())
+        ],
+    ),
     "query_length": (np.int32, _of_query("length")),
     "target": (str, _kept("names")),
-    "target_accession": (str, _target_accessions),
+    "target_accession": (
+        str,
+        lambda hits, rows: [accession_of(hits.names[k], hits.accessions[k]) for k in rows.tolist()],
+    ),
     "target_length": (np.int32, _kept("length")),
     "evalue": (np.float64, _kept("evalue")),
     "bits": (np.float32, _kept("bits")),

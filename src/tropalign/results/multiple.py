@@ -1,4 +1,4 @@
-"""The class `MultipleAlignment`: sequences, and the column of each of their residues."""
+"""The class `MultipleAlignment`: sequences, the column of each of their residues, and shares of gaps per column."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.errors import shown
+from tropalign.errors import UsageError, named, shown
 from tropalign.properties import cached, cached_property
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.display import PLAIN, PRE, escaped
 from tropalign.results.names import MultipleFormat
-from tropalign.results.trimming import ColumnShares, column_shares, kept_columns
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.kinds import alphabet_of_rows
@@ -30,6 +29,56 @@ if TYPE_CHECKING:
     import Bio.Align
 
     from tropalign.results.differences import Difference
+
+#: Differences of shares that are rounding errors: 0.07 of 100 rows is 7 rows.
+ROUNDING = 1e-9
+
+
+class ColumnShares(NamedTuple):
+    """Measures of each column, from 0 to 1; float64, shape (n_columns,).
+
+    occupancy: share of the rows that have a residue. gaps: share of the rows that have a gap or an unknown residue (X,
+    N). entropy: Shannon entropy of the unambiguous residues as a share of the largest possible one, log 20 of proteins
+    and log 4 of nucleotides; 0 for a column without them.
+    """
+
+    occupancy: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    entropy: NDArray[np.float64]
+
+
+def column_shares(rows: SequenceBatch, columns: NDArray[np.int32], n_columns: int) -> ColumnShares:
+    """Return occupancy, gaps and entropy of each column of an alignment, given as in `MultipleAlignment`."""
+    n_rows, alphabet, codes = len(rows), rows.alphabet, rows.codes
+    n_codes = len(alphabet.letters)
+    counts = np.bincount(columns.astype(np.int64) * n_codes + codes, minlength=n_columns * n_codes)
+    counts = counts.reshape(n_columns, n_codes)
+    n_residues = counts.sum(1)
+    n_unknown = counts[:, alphabet.letters.index(alphabet.wildcard)]
+    states = alphabet.states or alphabet.letters.replace(alphabet.wildcard, "")
+    certain = counts[:, [alphabet.letters.index(letter) for letter in states]]
+    shares = certain / np.maximum(certain.sum(1, keepdims=True), 1)
+    logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropy = np.maximum(-(shares * logarithms).sum(1), 0.0) / np.log(len(states))
+    return ColumnShares(n_residues / n_rows, 1 - (n_residues - n_unknown) / n_rows, entropy)
+
+
+def kept_columns(
+    shares: ColumnShares, min_occupancy: float = 0.0, max_gaps: float = 1.0, max_entropy: float = 1.0
+) -> NDArray[np.bool_]:
+    """Return a mask of the columns within the thresholds. Raises UsageError if one is not a share.
+
+    >>> shares = ColumnShares(np.array([0.5, 1.0]), np.array([0.5, 0.0]), np.array([0.0, 0.7]))
+    >>> kept_columns(shares, 0.6).tolist(), kept_columns(shares, max_entropy=0.5).tolist()
+    ([False, True], [True, False])
+    """
+    for name, value in (("min_occupancy", min_occupancy), ("max_gaps", max_gaps), ("max_entropy", max_entropy)):
+        if not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
+            given = shown(repr(value)[:80])
+            raise UsageError(f"{named(name)} {given} is not a fraction: give a number from 0 to 1")
+    is_kept: NDArray[np.bool_] = shares.occupancy >= min_occupancy - ROUNDING
+    return is_kept & (shares.gaps <= max_gaps + ROUNDING) & (shares.entropy <= max_entropy + ROUNDING)
+
 
 #: Character of a gap.
 GAP = ord("-")
@@ -553,7 +602,7 @@ NAME = "<span style='position:sticky;left:0;background:var(--jp-layout-color0,va
 RULES = Path(__file__).with_name("multiple_colours.json")
 WHITE = "#ffffff"
 #: A share such as 0.6 of 5 rows is 3, even if the floating-point product differs.
-ROUNDING = 1e-6
+COUNT_ROUNDING = 1e-6
 
 
 def title(alignment: MultipleAlignment) -> str:
@@ -642,7 +691,7 @@ def _clustal(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
     conditions, hues = rules()["clustal"]["conditions"], list(rules()["clustal"]["hues"])
     counts = {letter: (upper == ord(letter)).sum(0) for letter in "ACDEFGHIKLMNPQRSTVWY"}
     holds = {
-        sign: sum(counts[letter] for letter in letters) >= share * len(upper) - ROUNDING
+        sign: sum(counts[letter] for letter in letters) >= share * len(upper) - COUNT_ROUNDING
         for sign, (share, letters) in conditions.items()
     }
     numbers = np.zeros(upper.shape, np.uint8)

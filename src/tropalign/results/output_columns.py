@@ -16,10 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, named, shown
-from tropalign.results import gapped, nucleotides, rows
-from tropalign.results.aligned_pairs import DEPTHS, SUMS, AlignedPairs, Significance
+from tropalign.results import aligned_pairs, rows
+from tropalign.results.aligned_pairs import (
+    DEPTHS,
+    SUMS,
+    AlignedPairs,
+    Significance,
+    aligned_lengths,
+    cigars,
+    differences,
+    identities,
+)
 from tropalign.results.columns import Flat
-from tropalign.results.gapped import identities
 from tropalign.sequences.texts import decoded
 
 Values = NDArray[Any] | rows.Column
@@ -53,14 +61,14 @@ def _kept(name: str) -> Callable[[AlignedPairs], Values]:
 
 
 def _staxid(table: AlignedPairs) -> Values:
-    batch, index = nucleotides.given(table, "target")
+    batch, index = aligned_pairs.given(table, "target")
     taxids = np.zeros(len(table), np.int64) if batch.taxa is None else batch.taxa.taxids[index]
     used, place = np.unique(taxids, return_inverse=True)
     return rows.choices(place, [str(taxid) if taxid else "" for taxid in used.tolist()])
 
 
 def _lineage(table: AlignedPairs) -> Values:
-    batch, index = nucleotides.given(table, "target")
+    batch, index = aligned_pairs.given(table, "target")
     if batch.taxa is None:
         return rows.choices(np.zeros(len(table), np.int64), [""])
     used, place = np.unique(batch.taxa.lineage[index], return_inverse=True)
@@ -100,7 +108,7 @@ def _co_optimal(table: AlignedPairs) -> Values:
 
 
 def _pair(table: AlignedPairs) -> NDArray[np.int64]:
-    (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
+    (_, query), (targets, target) = (aligned_pairs.given(table, side) for side in ("query", "target"))
     number: NDArray[np.int64] = query * len(targets) + target + 1
     return number
 
@@ -113,9 +121,9 @@ def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
     """
 
     def of(table: AlignedPairs) -> Values:
-        begin, end = nucleotides.span(table, side)
+        begin, end = aligned_pairs.span(table, side)
         by_strand = table.strand if side == "target" else None
-        descends = (nucleotides.frame(table, side) if by_strand is None else by_strand) < 0
+        descends = (aligned_pairs.frame(table, side) if by_strand is None else by_strand) < 0
         return np.where(begin < end, np.where(descends == is_first, end, begin + 1), 0).astype(np.int32)
 
     return of
@@ -123,8 +131,8 @@ def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
 
 def _span(side: str) -> Callable[[AlignedPairs], Values]:
     def of(table: AlignedPairs) -> Values:
-        begin, end = nucleotides.span(table, side)
-        share: NDArray[np.float64] = (end - begin) / nucleotides.lengths(table, side)
+        begin, end = aligned_pairs.span(table, side)
+        share: NDArray[np.float64] = (end - begin) / aligned_pairs.lengths(table, side)
         return share
 
     return of
@@ -132,7 +140,7 @@ def _span(side: str) -> Callable[[AlignedPairs], Values]:
 
 def _within_span(table: AlignedPairs) -> NDArray[np.int64]:
     """Return, per row, the residues of the query from the first aligned one to the last."""
-    begin, end = nucleotides.span(table, "query")
+    begin, end = aligned_pairs.span(table, "query")
     return end.astype(np.int64) - begin
 
 
@@ -140,7 +148,7 @@ def _within_spans(table: AlignedPairs) -> NDArray[np.int64]:
     """Return, per row, the residues of the query within the span of any row of the same pair."""
     if table.hsp is None or not len(table):
         return _within_span(table)
-    begin, end = (places.astype(np.int64) for places in nucleotides.span(table, "query"))
+    begin, end = (places.astype(np.int64) for places in aligned_pairs.span(table, "query"))
     order = np.lexsort((begin, _pair(table)))
     _, group = np.unique(_pair(table)[order], return_inverse=True)
     apart = group * (int(end.max()) + 1)  # offset that separates the spans of different pairs
@@ -156,7 +164,7 @@ def _percent_of_query(covered: Callable[[AlignedPairs], NDArray[np.int64]]) -> C
     """Return a getter of integer percentages, rounded like BLAST: below 99 to the nearest, then down."""
 
     def of(table: AlignedPairs) -> Values:
-        part, length = 100 * covered(table), nucleotides.lengths(table, "query")
+        part, length = 100 * covered(table), aligned_pairs.lengths(table, "query")
         nearest = (2 * part + length) // (2 * length)
         return np.where(part < 99 * length, nearest, part // length).astype(np.int32)
 
@@ -167,7 +175,7 @@ def coverage_of(side: str) -> Callable[[AlignedPairs], NDArray[np.float64]]:
     """Return a getter of the share of aligned residues of one side, "query" or "target"; float64, shape (n,)."""
 
     def of(table: AlignedPairs) -> NDArray[np.float64]:
-        share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / gapped.lengths(table)[side == "target"]
+        share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / aligned_lengths(table)[side == "target"]
         return share
 
     return of
@@ -175,7 +183,7 @@ def coverage_of(side: str) -> Callable[[AlignedPairs], NDArray[np.float64]]:
 
 def _row(side: str) -> Callable[[AlignedPairs], Values]:
     def of(table: AlignedPairs) -> Values:
-        query, _, target, offsets = gapped.lines(table, wants_middle=False)
+        query, _, target, offsets = aligned_pairs.lines(table, wants_middle=False)
         return ("text", query if side == "query" else target, offsets, None, "")
 
     return of
@@ -185,10 +193,10 @@ _COLUMNS = (
     OutputColumn("query", "name of the query", str, "score", _kept("query_index"), "query", ("qseqid",)),
     OutputColumn("target", "name of the target", str, "score", _kept("target_index"), "target", ("sseqid",)),
     OutputColumn(
-        "query_index", "index of the query, from 0", np.int64, "score", lambda t: nucleotides.given(t, "query")[1],
+        "query_index", "index of the query, from 0", np.int64, "score", lambda t: aligned_pairs.given(t, "query")[1],
     ),
     OutputColumn(
-        "target_index", "index of the target, from 0", np.int64, "score", lambda t: nucleotides.given(t, "target")[1],
+        "target_index", "index of the target, from 0", np.int64, "score", lambda t: aligned_pairs.given(t, "target")[1],
     ),
     OutputColumn(
         "pair", "number of the pair, from 1, ordered by query, then by target", np.int64, "score", _pair,
@@ -203,12 +211,12 @@ _COLUMNS = (
     ),
     OutputColumn(
         "query_length", "length of the query in residues", np.int64, "score",
-        lambda t: nucleotides.lengths(t, "query"),
+        lambda t: aligned_pairs.lengths(t, "query"),
         aliases=("qlen", "ql"),
     ),
     OutputColumn(
         "target_length", "length of the target in residues", np.int64, "score",
-        lambda t: nucleotides.lengths(t, "target"),
+        lambda t: aligned_pairs.lengths(t, "target"),
         aliases=("tlen", "slen", "tl"),
     ),
     OutputColumn(
@@ -220,15 +228,15 @@ _COLUMNS = (
         "score", _lineage, "text",
     ),
     OutputColumn(
-        "strand", "aligned strand of the query, + or -", np.int8, "score", nucleotides.strand, "strand",
+        "strand", "aligned strand of the query, + or -", np.int8, "score", aligned_pairs.strand, "strand",
     ),
     OutputColumn(
         "query_frame", "frame of the query, 1 to 3 or -1 to -3; 0 if not translated", np.int8, "score",
-        lambda t: nucleotides.frame(t, "query"), aliases=("qframe",),
+        lambda t: aligned_pairs.frame(t, "query"), aliases=("qframe",),
     ),
     OutputColumn(
         "target_frame", "frame of the target, as query_frame", np.int8, "score",
-        lambda t: nucleotides.frame(t, "target"), aliases=("sframe",),
+        lambda t: aligned_pairs.frame(t, "target"), aliases=("sframe",),
     ),
     OutputColumn("score", "score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
@@ -242,7 +250,7 @@ _COLUMNS = (
     ),
     OutputColumn(
         "evalue", "E-value (local mode)", np.float64, "score",
-        lambda t: _significance(t).evalues(_judged(t), *gapped.lengths(t)), "evalue",
+        lambda t: _significance(t).evalues(_judged(t), *aligned_lengths(t)), "evalue",
     ),
     OutputColumn(
         "sum_evalue", "E-value of the set of alignments that this one belongs to (--sum-statistics)", np.float64,
@@ -255,19 +263,19 @@ _COLUMNS = (
     ),
     OutputColumn(
         "query_start", "start of the aligned part of the query, from 0", np.int32, "ends",
-        lambda t: nucleotides.span(t, "query")[0],
+        lambda t: aligned_pairs.span(t, "query")[0],
     ),
     OutputColumn(
         "query_end", "one past the end of the aligned part of the query", np.int32, "ends",
-        lambda t: nucleotides.span(t, "query")[1],
+        lambda t: aligned_pairs.span(t, "query")[1],
     ),
     OutputColumn(
         "target_start", "start of the aligned part of the target, from 0", np.int32, "ends",
-        lambda t: nucleotides.span(t, "target")[0],
+        lambda t: aligned_pairs.span(t, "target")[0],
     ),
     OutputColumn(
         "target_end", "one past the end of the aligned part of the target", np.int32, "ends",
-        lambda t: nucleotides.span(t, "target")[1],
+        lambda t: aligned_pairs.span(t, "target")[1],
     ),
     OutputColumn(
         "query_first", "first aligned residue of the query, from 1; 0 if none", np.int32, "ends",
@@ -324,7 +332,7 @@ _COLUMNS = (
         aliases=("mismatch", "mism"),
     ),
     OutputColumn(
-        "gap_openings", "gaps, each run of gap columns counted once", np.int64, "alignment", gapped.gap_openings,
+        "gap_openings", "gaps, each run of gap columns counted once", np.int64, "alignment", aligned_pairs.gap_openings,
         aliases=("gapopen", "opens"),
     ),
     OutputColumn("gaps", "residues aligned to a gap", np.int32, "alignment", _kept("n_gaps")),
@@ -365,9 +373,9 @@ _COLUMNS = (
         "identity_4", "BLAST: identical / columns", np.float64, "alignment", lambda t: identities(t, "blast"),
         "fraction",
     ),
-    OutputColumn("cigar", "CIGAR with the operations =XID, along the target", str, "alignment", gapped.cigars, "text"),
+    OutputColumn("cigar", "CIGAR with the operations =XID, along the target", str, "alignment", cigars, "text"),
     OutputColumn(
-        "cs", "the path with the residues that differ, in minimap2's short form", str, "alignment", gapped.differences,
+        "cs", "the path with the residues that differ, in minimap2's short form", str, "alignment", differences,
         "text", letters=3.0,
     ),
     OutputColumn(
@@ -485,7 +493,7 @@ def values_of(table: AlignedPairs, name: str) -> Values:
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
         raise AttributeError(f"column {name} was not computed: request report {column.depth!r}")
     if column.form in ("query", "target"):
-        return rows.names(*nucleotides.given(table, column.form))
+        return rows.names(*aligned_pairs.given(table, column.form))
     return column.of(table)
 
 
@@ -501,7 +509,7 @@ def column_arrays(table: AlignedPairs, names: Iterable[str] | None = None) -> di
     for name in own_names(table) if names is None else chosen_names(names):
         form = OUTPUT_COLUMNS[name].form
         if form in ("query", "target"):
-            batch, index = nucleotides.given(table, form)
+            batch, index = aligned_pairs.given(table, form)
             found[name] = np.array(batch.names, dtype=object)[index]
             continue
         values = values_of(table, name)

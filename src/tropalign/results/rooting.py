@@ -130,28 +130,22 @@ def _branches(tree: Tree) -> list[list[_Branch]]:
             first, second = joined
             both = tree.lengths[list(joined)]
             length = math.nan if np.isnan(both).all() else float(np.nansum(both))
-            said = _of_one_branch([(float(support[child]), label[child]) for child in joined])
-            connect(first, second, length, *said)
+            # The lower number is kept, and a number rather than a label.
+            said = [(float(support[child]), label[child]) for child in joined]
+            texts = [text if math.isnan(sure) else f"{sure:.10g}" for sure, text in said]
+            known = (k for k in range(2) if texts[k])
+            kept = min(known, key=lambda k: (math.isnan(said[k][0]), said[k][0], k), default=0)
+            if all(texts) and texts[0] != texts[1]:
+                text = (
+                    f"the two branches at the old root are merged, with support {texts[0]} and {texts[1]}: "
+                    f"{texts[kept]} is kept"
+                )
+                warnings.warn(text, TropalignWarning, stacklevel=3)
+            connect(first, second, length, *said[kept])
         else:
             for child in joined:
                 connect(child, n + k, float(tree.lengths[child]), float(support[child]), label[child])
     return around
-
-
-def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
-    """Merge support and label of the two parts of the branch through the root.
-
-    If these differ, the lower number is kept, a number rather than a label; and a warning names both.
-    """
-    texts = [label if math.isnan(sure) else f"{sure:.10g}" for sure, label in said]
-    kept = min((k for k in range(2) if texts[k]), key=lambda k: (math.isnan(said[k][0]), said[k][0], k), default=0)
-    if all(texts) and texts[0] != texts[1]:
-        text = (
-            f"the two branches at the old root are merged, with support {texts[0]} and {texts[1]}: {texts[kept]} is "
-            "kept"
-        )
-        warnings.warn(text, TropalignWarning, stacklevel=4)
-    return said[kept]
 
 
 def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int, float, dict[int, int]]:

@@ -177,7 +177,13 @@ class PositionMatrix:
         if len(empty):
             raise InputError(f"the counts of row {empty[0]} (from 0) are all 0: leave the row out", record=name)
         n = table.shape[1]
-        frequencies = np.full(n, 1 / n) if background is None else _frequencies(background)
+        try:
+            given = np.full(n, 1 / n) if background is None else np.asarray(background)
+        except ValueError:  # rows of several lengths
+            given = np.array(None)
+        if given.size and given.dtype.kind not in "iuf":
+            raise UsageError(f"{named('background')} is not an array of numbers: give a frequency per column")
+        frequencies = given.astype(np.float64)
         if frequencies.shape != (n,) or not (frequencies > 0).all() or not np.isfinite(frequencies).all():
             raise InputError(f"the background must have {n} frequencies above 0, one per column", record=name)
         weight = decimal_number("pseudocount", pseudocount)
@@ -260,17 +266,6 @@ def log_odds(
             record=name,
         )
     return scores.astype(np.int32)
-
-
-def _frequencies(given: ArrayLike) -> NDArray[np.float64]:
-    """Return a background as an array of any shape. Raises UsageError if it is not made of numbers."""
-    try:
-        numbers = np.asarray(given)
-    except ValueError:  # rows of several lengths
-        numbers = np.array(None)
-    if numbers.size and numbers.dtype.kind not in "iuf":
-        raise UsageError(f"{named('background')} is not an array of numbers: give a frequency per column")
-    return numbers.astype(np.float64)
 
 
 def _numbers(given: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.guesses import Hinted, hint_for
+from tropalign.errors import Hinted, InputError, TropalignWarning, hint_for, shown
 from tropalign.properties import cached_property
 from tropalign.ragged import gathered, offsets_of
 from tropalign.sequences.alphabet import (

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tropalign.errors import InputError, shown
-from tropalign.guesses import Single
+from tropalign.errors import InputError, Single, shown
 from tropalign.sequences.files import is_stream
 
 T = TypeVar("T")

@@ -343,7 +343,7 @@ def names_of(one: Option) -> tuple[str, ...]:
 def is_name(one: Option, text: str) -> bool:
     """True if the option takes the text as a name rather than a file."""
     if one.name == "matrix":
-        from tropalign.scoring.names import canonical  # includes other programs' names
+        from tropalign.scoring.matrix import canonical  # includes other programs' names
 
         return canonical(text) is not None
     return text in names_of(one)

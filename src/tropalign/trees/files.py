@@ -12,8 +12,7 @@ from tropalign.formats.aligned import title_of
 from tropalign.formats.picture import require_matplotlib
 from tropalign.formats.registry import format_for_path, write
 from tropalign.formats.trees import ComparisonContext, TreesContext
-from tropalign.results.tree import Tree, TreeFormat
-from tropalign.results.tree_comparisons import DISTANCES, TreeComparisons, TreeDistance
+from tropalign.results.tree import DISTANCES, Tree, TreeComparisons, TreeDistance, TreeFormat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from tropalign.decoding.decoding import decode as decode
     from tropalign.decoding.model import HMM as HMM
     from tropalign.tropical.closures import closure as closure
-    from tropalign.tropical.graph_files import read_graph as read_graph
     from tropalign.tropical.graphs import DenseGraph as DenseGraph
     from tropalign.tropical.graphs import Graph as Graph
+    from tropalign.tropical.graphs import read_graph as read_graph
     from tropalign.tropical.intervals import MatrixChain as MatrixChain
     from tropalign.tropical.intervals import SearchTree as SearchTree
     from tropalign.tropical.intervals import Structure as Structure
@@ -40,8 +40,7 @@ __all__, __getattr__, __dir__ = lazy(
         "decoding.decoding": "decode",
         "decoding.model": "HMM",
         "tropical.closures": "closure",
-        "tropical.graph_files": "read_graph",
-        "tropical.graphs": "DenseGraph Graph",
+        "tropical.graphs": "DenseGraph Graph read_graph",
         "tropical.intervals": "MatrixChain SearchTree Structure best_cuts matrix_chain nussinov search_tree triangular",
         "tropical.paths": "shortest_paths",
         "tropical.products": "chain matmul power scan",

@@ -224,7 +224,7 @@ class _ClosureInput:
     ) -> tuple[NDArray[Any], NDArray[np.int32] | None, int, bool]:
         values = _converted(self.matrix, self.semiring, self.dtype)
         if self.devices is not None and not wants_via:
-            from tropalign.tropical.gpu_matrices import close_on
+            from tropalign.tropical.gpu import close_on
 
             closed = close_on(self.devices, values, self.semiring, tolerance, progress)
             if closed is not None:

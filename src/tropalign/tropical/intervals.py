@@ -247,7 +247,17 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = 
     >>> matrix_chain([30, 35, 15, 5, 10, 20, 25]).cost
     15125
     """
-    p = _whole_sizes(sizes)
+    try:
+        given = np.asarray(sizes)
+        p = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("sizes must be a list of integers") from None
+    if given.ndim != 1 or len(given) < 2 or given.dtype.kind not in "iuf":
+        raise InputError("sizes must be a list of at least two integers: one more than the number of matrices")
+    is_bad = ~((p >= 0) & (p < _EXACT) & (p == np.floor(p)))
+    if is_bad.any():
+        at = int(np.argmax(is_bad))
+        raise InputError(f"sizes[{at}] is {given[at]}: give integers from 0 to 2^53")
     n = len(p) - 1
     values = empty_triangle(n, np.float64, MIN_PLUS)
     values[np.arange(n), np.arange(n)] = 0
@@ -263,21 +273,6 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = 
         return i + int(np.argmin(costs + p[i] * p[j + 1] * p[i + 1 : j + 1]))
 
     return MatrixChain(int(values[0, n - 1]), _cuts(n, best_cut))
-
-
-def _whole_sizes(sizes: Any) -> NDArray[np.float64]:
-    try:
-        given = np.asarray(sizes)
-        p = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("sizes must be a list of integers") from None
-    if given.ndim != 1 or len(given) < 2 or given.dtype.kind not in "iuf":
-        raise InputError("sizes must be a list of at least two integers: one more than the number of matrices")
-    is_bad = ~((p >= 0) & (p < _EXACT) & (p == np.floor(p)))
-    if is_bad.any():
-        at = int(np.argmax(is_bad))
-        raise InputError(f"sizes[{at}] is {given[at]}: give integers from 0 to 2^53")
-    return p
 
 
 @dataclass(frozen=True, eq=False)

@@ -350,12 +350,9 @@ def searched(
         distances += potential
         distances -= potential[rows, None]
         distances[np.arange(len(rows)), rows] = 0
-    return _as_type(distances, graph.weights.dtype), before, "johnson" if is_negative else "dijkstra"
-
-
-def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    dtype, method = graph.weights.dtype, "johnson" if is_negative else "dijkstra"
     if dtype == np.float64:
-        return distances
+        return distances, before, method
     is_infinite = np.isinf(distances)
     finite = np.where(is_infinite, 0, distances)
     limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
@@ -363,9 +360,9 @@ def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
     if finite.max(initial=0) > highest or finite.min(initial=0) < limits.min:
         worst = finite.flat[int(np.argmax(np.abs(finite)))]
         raise InputError(f"path weights reach {worst:g}, which {dtype} cannot hold: convert the weights to float64")
-    found = finite.astype(dtype)
-    found[is_infinite] = np.inf if dtype.kind == "f" else limits.max
-    return found
+    of_type = finite.astype(dtype)
+    of_type[is_infinite] = np.inf if dtype.kind == "f" else limits.max
+    return of_type, before, method
 
 
 def _potentials(graph: Graph, edge: float) -> NDArray[np.float64]:

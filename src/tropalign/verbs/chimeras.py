@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from tropalign.clusters.chimera_options import ChimeraOptions
+from tropalign.clusters.options import ChimeraOptions
 from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.options.option import Options, again, input_file, output_file
@@ -100,10 +100,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read sequences, judge them and write the results."""
-        from tropalign.clusters.chimera_options import ChimeraRules
         from tropalign.clusters.chimera_parents import BORDERLINE, NO, YES
         from tropalign.clusters.chimeras import judged
         from tropalign.clusters.files import SEQUENCES, TABLE, write_all
+        from tropalign.clusters.options import ChimeraRules
         from tropalign.formats.clusters import ChimerasContext
         from tropalign.resources.limits import default_budget, left_for_job
 

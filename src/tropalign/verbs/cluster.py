@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
-    from tropalign.results.clusters import Clusters
-    from tropalign.results.otu_table import OtuTable
+    from tropalign.results.clusters import Clusters, OtuTable
     from tropalign.scoring import SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 

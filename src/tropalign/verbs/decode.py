@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tropalign.decoding.model import HMM
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
-    from tropalign.sequences.blocks import SequenceBlock
+    from tropalign.sequences.reader import SequenceBlock
 
 
 class FormatOptions(Options, group="output and resources"):
@@ -118,7 +118,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="")
     model: str = input_file(
         holds="model",
-        names=("tropalign.decoding.model_files", "model_names"),
+        names=("tropalign.decoding.model", "model_names"),
         default_name="cpg",
         metavar="MODEL",
         is_common=True,
@@ -132,8 +132,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         from tropalign.decoding.model import HMM
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.sequences.blocks import BlockReader, Policy
         from tropalign.sequences.files import can_be_read_twice
+        from tropalign.sequences.reader import BlockReader, Policy
 
         self.check()
         plot = self.plot if self.shard is None else None  # for shards, tropalign merge draws the plot

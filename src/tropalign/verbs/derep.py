@@ -136,8 +136,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read reads and write the distinct ones."""
-        from tropalign.clusters.dereplication import Limits, clusters_of_reads, dereplicated
-        from tropalign.clusters.orientation import orientations
+        from tropalign.clusters.dereplication import Limits, clusters_of_reads, dereplicated, orientations
         from tropalign.execution.run import write_outputs
         from tropalign.formats.clusters import ClustersContext
 

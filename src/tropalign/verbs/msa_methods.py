@@ -91,7 +91,7 @@ def with_homologs(command: FamilyCommand, job: FamilyInput, memory_bytes: int, n
 def align_by_clustalw(command: FamilyCommand, outputs: list[Output]) -> None:
     """Align the family by CLUSTALW's method, and write."""
     from tropalign.clustalw.pipeline import align_batch, pair_cells
-    from tropalign.clustalw.rooting import read_clustalw_tree
+    from tropalign.clustalw.progressive import read_clustalw_tree
     from tropalign.devices.registry import open_devices
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs

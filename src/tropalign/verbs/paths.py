@@ -120,7 +120,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 1
         from tropalign.formats.paths.tables import PathsContext, check_names
         from tropalign.resources.limits import left_for_job
         from tropalign.sequences.files import file_name
-        from tropalign.tropical.graph_files import read_graph
+        from tropalign.tropical.graphs import read_graph
         from tropalign.tropical.paths import shortest_paths
 
         name = self.check()

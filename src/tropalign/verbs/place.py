@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tropalign.placement.outputs import Wanted
     from tropalign.placement.reference import ReferencePackage
     from tropalign.placement.task import PlaceTask
-    from tropalign.results.otu_table import OtuTable
-    from tropalign.sequences.blocks import Survey
+    from tropalign.results.clusters import OtuTable
+    from tropalign.sequences.reader import Survey
 
 #: Suffixes of additional outputs, and their options.
 BESIDE = {
@@ -95,7 +95,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.clusters.read_otu_tables import read_otu_table
         from tropalign.placement.outputs import outputs_of, run_parameters
-        from tropalign.placement.taxonomy import read_taxonomy
+        from tropalign.placement.reference import read_taxonomy
         from tropalign.resources.limits import left_for_job
 
         if pipeline is not None:

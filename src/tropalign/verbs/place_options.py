@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tropalign.placement.reference import ReferencePackage
-    from tropalign.results.otu_table import OtuTable
-    from tropalign.sequences.blocks import Survey
+    from tropalign.results.clusters import OtuTable
+    from tropalign.sequences.reader import Survey
 
 Insertions = Literal["drop", "columns"]
 
@@ -273,9 +273,9 @@ class PlaceCommand(
         """Return a function that opens the reads, given names in use, and a survey of them if possible."""
         from tropalign.placement.reads import opened, owning
         from tropalign.placement.scorer import check_mates
-        from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import survey_of
+        from tropalign.results.clusters import RowOwners
         from tropalign.sequences.files import can_be_read_twice, file_name
+        from tropalign.sequences.reader import survey_of
 
         if self.mates is not None:
             check_mates(package)

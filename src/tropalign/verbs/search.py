@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
@@ -19,6 +19,9 @@ from tropalign.verbs.runs import (
     run_or_forecast,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
+
+if TYPE_CHECKING:
+    from tropalign.profiles.iterate import IterateTask
 
 REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
@@ -321,7 +324,6 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.registry import format_of
-        from tropalign.profiles.iterate import task_of
         from tropalign.profiles.outputs import (
             TABLES,
             Wanted,
@@ -332,7 +334,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
             write_models,
         )
         from tropalign.profiles.sources import model_source, target_source
-        from tropalign.profiles.task import least_kept_cells
+        from tropalign.profiles.task import SearchTask, least_kept_cells
         from tropalign.resources.limits import left_for_job, resolve_threads
 
         self.check()
@@ -344,7 +346,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         show = checked_progress(self, paths, [self.models, *self.sequences, self.model_thresholds])
         own = None
         if self.model_thresholds is not None:
-            from tropalign.profiles.given_thresholds import read_thresholds
+            from tropalign.results.threshold_options import read_thresholds
 
             own_path = self.model_thresholds
             own = read_once(("thresholds", own_path), lambda: read_thresholds(own_path))
@@ -357,18 +359,27 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         if own is not None:
             read_once(("unknown names", *named), lambda: models.warn_of_unknown(own.places))
         sequences = target_source(self.sequences, memory_bytes, self.gaps)
-        task = task_of(
-            models,
-            sequences,
-            search_options,
-            thresholds,
-            orientation=self.orientation,
-            n_rounds=self.iterate,
-            memory_bytes=memory_bytes,
-            shard=self.shard,
-            n_threads=resolve_threads(self.threads),
-            keeps_models=keeps_models,
-        )
+        common = models, sequences, search_options, thresholds
+        task: SearchTask | IterateTask
+        if self.iterate == 1:
+            n_threads = resolve_threads(self.threads)
+            task = SearchTask(
+                *common,
+                orientation=self.orientation,
+                memory_bytes=memory_bytes,
+                shard=self.shard,
+                n_threads=n_threads,
+            )
+        else:
+            from tropalign.profiles.iterate import IterateTask
+
+            task = IterateTask(
+                *common,
+                n_rounds=self.iterate,
+                memory_bytes=memory_bytes,
+                shard=self.shard,
+                keeps_models=keeps_models,
+            )
         outline = task.outline()
         # A search in one pass knows the number of sequences only at its end.
         n_targets = None if outline is None else len((sequences if self.orientation == "search" else models).lengths)

@@ -36,8 +36,7 @@ from tropalign.verbs.runs import SEQUENCE_FILES
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import SampledReads, Uniques
-    from tropalign.results.clusters import Clusters
-    from tropalign.results.otu_table import OtuTable
+    from tropalign.results.clusters import Clusters, OtuTable
     from tropalign.sequences import SequenceBatch
     from tropalign.sequences.annotations import Teller
 
@@ -56,7 +55,7 @@ class ScoringOptions(Options, group="alignment"):
     matrix: str | None = input_file(
         default=None,
         holds="matrix",
-        names=("tropalign.scoring.names", "known_names"),
+        names=("tropalign.scoring.matrix", "known_names"),
         metavar="NAME|FILE",
         label="Substitution matrix",
         file_label="Your own matrix",

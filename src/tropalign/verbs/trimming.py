@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tropalign.results.multiple import MultipleAlignment
-    from tropalign.results.trimming import ColumnShares
+    from tropalign.results.multiple import ColumnShares, MultipleAlignment
 
 #: Thresholds, each of which leaves columns out.
 THRESHOLDS = ("min_occupancy", "max_gaps", "max_entropy")
@@ -62,7 +61,7 @@ def trimmed(command: TrimOptions, alignment: MultipleAlignment, columns_out: str
     if not given:
         return alignment
     from tropalign.errors import InputError, counted, warn
-    from tropalign.results.trimming import kept_columns
+    from tropalign.results.multiple import kept_columns
 
     shares = alignment.column_shares()
     is_kept = kept_columns(shares, **given)

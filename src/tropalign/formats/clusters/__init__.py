@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format, PlainContext
 
 if TYPE_CHECKING:
-    from tropalign.results.clusters import Clusters
-    from tropalign.results.otu_table import OtuTable
+    from tropalign.results.clusters import Clusters, OtuTable
 
 FORMATS = {
     "clusters": (
@@ -45,7 +44,7 @@ class ClustersContext(PlainContext):
     """Context of cluster formats.
 
     writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
-    representatives, see `tropalign.results.otu_table.new_names`. has_table_names: name representatives as in tables,
+    representatives, see `tropalign.results.clusters.new_names`. has_table_names: name representatives as in tables,
     cut at the first semicolon. table_of: counts the reads of each sample in clusters. takes_unmapped: FASTA of the
     unmapped reads instead of the representatives. has_qualities: the representatives have qualities.
     """

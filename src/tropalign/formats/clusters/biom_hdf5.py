@@ -23,7 +23,7 @@ from tropalign.formats.array_files import DAMAGED_PART
 from tropalign.formats.clusters.otu_tables import NO_DATE, UNASSIGNED, encode_biom
 from tropalign.formats.format import Codec, Header
 from tropalign.resources.limits import require as require_memory
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 from tropalign.results.placements import Lineage
 
 _URL = "http://biom-format.org"

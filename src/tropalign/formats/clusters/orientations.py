@@ -8,7 +8,7 @@ from tropalign.errors import shown
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.clusters.tables import fasta_text
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.results.orientations import Orientations
+from tropalign.results.clusters import Orientations
 from tropalign.results.rows import check_names
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from tropalign.errors import InputError, named
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.results.clusters import Clusters
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import Clusters, OtuTable
 from tropalign.results.placements import Lineage
 from tropalign.results.rows import check_names
 

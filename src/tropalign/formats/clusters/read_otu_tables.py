@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, named, shown
 from tropalign.formats.clusters.otu_tables import LINEAGE_COLUMNS, UNASSIGNED
 from tropalign.resources.limits import budget_of, left_for_job, require
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 from tropalign.results.placements import Lineage
 from tropalign.sequences.annotations import MOST_COUNT
 from tropalign.sequences.files import file_name, opened, text_of

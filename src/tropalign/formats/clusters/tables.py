@@ -11,8 +11,7 @@ from tropalign.errors import InputError, shown
 from tropalign.formats.array_files import Packed, batch_packed, result_format
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.results.clusters import RUN, Clusters
-from tropalign.results.otu_table import new_names, otu_names
+from tropalign.results.clusters import RUN, Clusters, new_names, otu_names
 from tropalign.results.rows import check_names, fasta_headers
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.annotations import with_count

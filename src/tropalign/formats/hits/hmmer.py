@@ -12,8 +12,7 @@ from tropalign.formats.format import Codec, Concatenated, Header, PlainContext, 
 from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, table_of, write_lines
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
 from tropalign.results.found_hits import Query, annotation_line
-from tropalign.results.hit_alignment import HitAlignment, align_hits
-from tropalign.results.hits import Hits
+from tropalign.results.hits import HitAlignment, Hits, align_hits
 from tropalign.results.threshold_options import IF_ANY, Thresholds
 
 #: Minimum number of alignment columns per line, even for a small line width.

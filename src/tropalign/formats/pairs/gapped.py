@@ -14,7 +14,7 @@ import numpy as np
 
 from tropalign.formats.format import Codec, Concatenated, Header, by_rows
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.results import gapped, nucleotides, rows
+from tropalign.results import aligned_pairs, rows
 from tropalign.results.alignments import AlignmentTable
 
 
@@ -25,7 +25,7 @@ def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
     """
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    query, _, target, offsets = gapped.lines(table, wants_middle=False)
+    query, _, target, offsets = aligned_pairs.lines(table, wants_middle=False)
     is_minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
     first, last = table.query_start + 1, table.query_end
     columns = [
@@ -77,9 +77,9 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     if table.strand is not None:
         before = np.where(table.strand < 0, table.query_end + 1, before).astype(np.int32)
     columns: dict[str, Any] = {
-        **gapped.arrays(table, context.substitution),
+        **aligned_pairs.arrays(table, context.substitution),
         "score": np.rint(table.score * np.int64(PARTS)).astype(np.int64),
-        "n_identical": gapped.equal_columns(table),
+        "n_identical": aligned_pairs.equal_columns(table),
         "n_similar": table.n_similar,
         "n_gaps": table.n_gaps,
         "query_start": before,
@@ -115,23 +115,23 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return a line per pair; pairs without an aligned column are left out, since PAF lists mappings only."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    n_events = table.n_columns - table.n_gaps + gapped.gap_openings(table)
-    n_equal = gapped.equal_columns(table)
+    n_events = table.n_columns - table.n_gaps + aligned_pairs.gap_openings(table)
+    n_equal = aligned_pairs.equal_columns(table)
     return rows.join(
         [
             *_place(table, "query"),
-            rows.choices((nucleotides.strand(table) < 0).astype(np.int64), ["+", "-"]),
+            rows.choices((aligned_pairs.strand(table) < 0).astype(np.int64), ["+", "-"]),
             *_place(table, "target"),
             rows.numbers(n_equal),
             rows.numbers(table.n_columns),
             rows.constant(MAPPING_QUALITY_UNKNOWN),
             *rows.score_tags(table.score),
-            gapped.cigars(table, "cg:Z:"),
+            aligned_pairs.cigars(table, "cg:Z:"),
             rows.numbers(table.n_columns - n_equal, "NM:i:"),
             rows.fractions(1 - n_equal / np.maximum(n_events, 1), "de:f:"),
-            gapped.differences(table, "cs:Z:"),
-            *([] if table.query_frames is None else [rows.numbers(nucleotides.frame(table, "query"), "qf:i:")]),
-            *([] if table.target_frames is None else [rows.numbers(nucleotides.frame(table, "target"), "tf:i:")]),
+            aligned_pairs.differences(table, "cs:Z:"),
+            *([] if table.query_frames is None else [rows.numbers(aligned_pairs.frame(table, "query"), "qf:i:")]),
+            *([] if table.target_frames is None else [rows.numbers(aligned_pairs.frame(table, "target"), "tf:i:")]),
         ],
         len(table),
     )
@@ -139,8 +139,8 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
     """Return name, length, start and end of a side."""
-    numbers = (nucleotides.lengths(table, side), *nucleotides.span(table, side))
-    return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
+    numbers = (aligned_pairs.lengths(table, side), *aligned_pairs.span(table, side))
+    return [rows.names(*aligned_pairs.given(table, side)), *(rows.numbers(values) for values in numbers)]
 
 
 PAF = Codec(encode, Concatenated(), blocks=by_rows(encode))
@@ -156,15 +156,15 @@ def encode_bed(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return a line of BED6 per pair; pairs without an aligned column are left out. Blanks become underscores."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    begin, end = nucleotides.span(table, "target")
+    begin, end = aligned_pairs.span(table, "target")
     return rows.join(
         [
-            rows.quoted_names(*nucleotides.given(table, "target"), _word),
+            rows.quoted_names(*aligned_pairs.given(table, "target"), _word),
             rows.numbers(begin),
             rows.numbers(end),
-            rows.quoted_names(*nucleotides.given(table, "query"), _word),
+            rows.quoted_names(*aligned_pairs.given(table, "query"), _word),
             rows.numbers(np.clip(np.rint(table.score), 0, MOST_IN_BED).astype(np.int32)),
-            rows.choices((nucleotides.strand(table) < 0).astype(np.int64), ["+", "-"]),
+            rows.choices((aligned_pairs.strand(table) < 0).astype(np.int64), ["+", "-"]),
         ],
         len(table),
     )

@@ -14,7 +14,7 @@ from tropalign.formats.distance_matrix import phylip_names
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.results import nucleotides, rows
+from tropalign.results import aligned_pairs, rows
 from tropalign.results.alignments import AlignmentTable
 
 
@@ -22,7 +22,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return indices and requested values of each pair's best alignment as .npz."""
     table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
-    (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
+    (_, query), (_, target) = (aligned_pairs.given(table, side) for side in ("query", "target"))
     return packed_part(query=query, target=target, value=values)
 
 

@@ -25,8 +25,8 @@ from tropalign.formats.format import Codec, Concatenated, Header, one_line, row_
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
 from tropalign.results import rows
+from tropalign.results.aligned_pairs import aligned_queries, cigars, equal_columns, mismatches, query_starts
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import aligned_queries, cigars, equal_columns, mismatches, query_starts
 from tropalign.results.rows import Column, Named, Texts, encoded, encoded_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts, mirrored

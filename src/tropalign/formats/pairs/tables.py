@@ -20,7 +20,7 @@ from tropalign.formats.array_files import Packed, batch_packed, result_format
 from tropalign.formats.format import Codec, Concatenated, Header, row_blocks
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.results import nucleotides, rows
+from tropalign.results import aligned_pairs, rows
 from tropalign.results.aligned_pairs import arrays_of
 from tropalign.results.alignments import AlignmentTable, empty_table
 from tropalign.results.output_columns import (
@@ -85,7 +85,7 @@ def text_column(table: AlignmentTable, name: str, quote: Quote = None) -> rows.C
     """Return a column by name, with a text per row."""
     column = OUTPUT_COLUMNS[name]
     if column.form in ("query", "target") and quote is not None:
-        return rows.quoted_names(*nucleotides.given(table, column.form), quote)
+        return rows.quoted_names(*aligned_pairs.given(table, column.form), quote)
     values = values_of(table, name)
     if isinstance(values, tuple):
         return quoted(values, len(table), quote) if column.form == "text" else values
@@ -158,7 +158,7 @@ def _members(table: AlignmentTable, name: str, prefix: str) -> list[rows.Column]
     """Return a key and its values."""
     form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
-        return [rows.quoted_names(*nucleotides.given(table, form), json_word, prefix)]
+        return [rows.quoted_names(*aligned_pairs.given(table, form), json_word, prefix)]
     values = values_of(table, name)
     if isinstance(values, tuple):
         if is_plain(values):

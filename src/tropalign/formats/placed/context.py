@@ -15,7 +15,7 @@ from tropalign.sequences.annotations import Teller, counts_of, labelled_sample
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tropalign.results.otu_table import OtuTable
+    from tropalign.results.clusters import OtuTable
     from tropalign.results.placements import BranchLineages
 
 INSERTIONS = ("drop", "columns")

@@ -18,7 +18,7 @@ from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.tables import lineage_text
-from tropalign.results.otu_table import OtuTable
+from tropalign.results.clusters import OtuTable
 from tropalign.results.placements import Lineage, Placements
 
 COLUMNS = ("taxon", "rank", "reads", "count", "own_reads", "own_count")

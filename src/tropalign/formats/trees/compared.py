@@ -12,7 +12,7 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.formats.distance_matrix import VALUES, phylip_names
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.trees import ComparisonContext
-from tropalign.results.tree_comparisons import TreeComparisons
+from tropalign.results.tree import TreeComparisons
 
 COLUMNS = ("tree", "other", "n_taxa", "rf", "max_rf", "normalised_rf", "branch_score", "weighted_rf")
 
