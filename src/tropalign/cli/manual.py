@@ -3,40 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tropalign import __version__
 from tropalign.cli.parser import verbs_of
-from tropalign.errors import did_you_mean
-
-
-def add_manual(parser: argparse.ArgumentParser) -> None:
-    """Add the option that prints a man page."""
-    parser.add_argument(
-        "--print-man",
-        action=_Print,
-        metavar="PAGE",
-        help="print the man page of a verb, or of tropalign itself: tropalign --print-man pairs | man -l -",
-    )
-
-
-class _Print(argparse.Action):
-    """Action that prints a page and exits."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        known = {"tropalign": parser, **verbs_of(parser)}
-        if values not in known:
-            parser.error(f"there is no page {values!r} among {', '.join(known)}{did_you_mean(str(values), known)}")
-        print(page(known[str(values)], parser), end="")
-        parser.exit(0)
 
 
 def write_pages(parser: argparse.ArgumentParser, folder: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tropalign.cli.other_programs import refusal, verb_for
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.option import REQUIRED, Kind, Option, grouped
 from tropalign.verbs.command import Command
@@ -26,10 +25,18 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse like argparse, but let the verb's own parser report unknown options."""
-        self._refuse_other_programs(args)
+        verb = verbs_of(self).get(args[0]) if args else None
+        if verb is not None and not {"-h", "--help"} & set(args):
+            own = [name for action in verb._actions for name in action.option_strings]
+            if any(word.startswith("-") and word.partition("=")[0] not in own for word in args[1:]):
+                from tropalign.cli.other_programs import refusal
+
+                # before argparse misreads options of other programs as ``-o utfmt`` or ``-q uery``
+                if sentence := refusal(args[0], args[1:], own):
+                    verb.error(sentence)
         options, extra = self.parse_known_args(args, namespace)
         if extra:
-            verb: Parser = getattr(options, "parser", self)
+            verb = getattr(options, "parser", self)
             command: type[Command] | None = getattr(options, DECLARED, None)
             if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
                 files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
@@ -43,15 +50,6 @@ class Parser(argparse.ArgumentParser):
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
         return options
 
-    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
-        """Reject options of other programs before argparse misreads them as ``-o utfmt`` or ``-q uery``."""
-        verb = verbs_of(self).get(words[0]) if words else None
-        if words and verb is not None and not {"-h", "--help"} & set(words):
-            own = [name for action in verb._actions for name in action.option_strings]
-            sentence = refusal(words[0], words[1:], own)
-            if sentence is not None:
-                verb.error(sentence)
-
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print; unlike argparse, raise an error if the disk is full."""
         (sys.stderr if file is None else file).write(message)
@@ -60,6 +58,8 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            from tropalign.cli.other_programs import verb_for
+
             if isinstance(action, argparse._SubParsersAction) and (verb := verb_for(str(value))):
                 self.error(f"there is no verb {value}: use tropalign {verb}")
             error.message += did_you_mean(str(value), map(str, action.choices or ()))
@@ -197,8 +197,8 @@ def runnable_of(options: argparse.Namespace) -> Command | Each:
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add_completion(parser: argparse.ArgumentParser) -> None:
-    """Add the option that prints a shell's completion script."""
+def add_printing(parser: argparse.ArgumentParser) -> None:
+    """Add the options that print a shell's completion script and man pages."""
     parser.add_argument(
         "--print-completion",
         action=_Print,
@@ -207,10 +207,16 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
         help="print a script that makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the "
         "shell's start-up file",
     )
+    parser.add_argument(
+        "--print-man",
+        action=_Print,
+        metavar="PAGE",
+        help="print the man page of a verb, or of tropalign itself: tropalign --print-man pairs | man -l -",
+    )
 
 
 class _Print(argparse.Action):
-    """Action that prints the script and exits."""
+    """Action that prints a completion script or a man page, and exits."""
 
     def __call__(
         self,
@@ -219,10 +225,18 @@ class _Print(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        import shtab
+        if self.dest == "print_man":
+            from tropalign.cli.manual import page
 
-        for action in all_actions(parser):
-            if action.nargs != 0 and action.choices is None and action.type is None:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        print(shtab.complete(parser, str(values)))
+            known = {"tropalign": parser, **verbs_of(parser)}
+            if values not in known:
+                parser.error(f"there is no page {values!r} among {', '.join(known)}{did_you_mean(str(values), known)}")
+            print(page(known[str(values)], parser), end="")
+        else:
+            import shtab
+
+            for action in all_actions(parser):
+                if action.nargs != 0 and action.choices is None and action.type is None:
+                    action.complete = shtab.FILE  # type: ignore[attr-defined]
+            print(shtab.complete(parser, str(values)))
         parser.exit(0)
