@@ -13,10 +13,9 @@ from results.found import made_found
 
 from formats.written import written
 from tropalign.errors import InputError
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, format_names, make_writer, restore
 from tropalign.formats.hits import parts as hit_parts
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.found_hits import LINES, FoundHits, chosen, columns_of
 from tropalign.results.hit_pyhmmer import found_of
 from tropalign.results.hits import judged

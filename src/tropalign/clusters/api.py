@@ -21,8 +21,7 @@ from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
 from tropalign.pairwise.tracks import TrackArguments, with_tracks
-from tropalign.resources.limits import default_budget
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.resources.limits import checked_memory, checked_threads, default_budget
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.option import AMOUNT, POSITIVE, Options, number, option, whole
-from tropalign.resources.numbers import decimal_number, whole_number
+from tropalign.resources.limits import decimal_number, whole_number
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
 #: Default abundance ratio of parents to their chimera.

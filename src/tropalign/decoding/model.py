@@ -27,8 +27,7 @@ from tropalign.decoding.observations import MOST_BYTE_SYMBOLS, Reader, letter_co
 from tropalign.decoding.options import PARTS, PartName
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import resolve_threads, whole_number
 from tropalign.sequences.files import Source
 
 Progress = Callable[[int], object]

@@ -24,8 +24,7 @@ from tropalign.msa.options import (
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument
-from tropalign.resources.limits import budget_of, resolve_threads
-from tropalign.resources.numbers import checked_threads
+from tropalign.resources.limits import budget_of, checked_threads, resolve_threads
 
 if TYPE_CHECKING:
     import os

@@ -22,7 +22,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import CostList, Progress, Tile, cuts
 from tropalign.msa.add import joined
 from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
-from tropalign.resources.numbers import checked_threads
+from tropalign.resources.limits import checked_threads
 from tropalign.results.columns import Result
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix

@@ -47,7 +47,7 @@ from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.tracks import TrackArguments, with_tracks
 from tropalign.pairwise.translated import check_code, check_sides, side_of
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.resources.limits import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike, default_scoring
 from tropalign.scoring.position_matrix import PositionBatch, PositionMatrix, positions_of

@@ -9,7 +9,7 @@ from tropalign.errors import DeviceError, ScoringError
 from tropalign.options.option import DECIMAL, Options, option
 from tropalign.pairwise.options import PairOptions
 from tropalign.properties import cached_property
-from tropalign.resources.numbers import checked_choice, decimal_number
+from tropalign.resources.limits import checked_choice, decimal_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -27,7 +27,7 @@ from tropalign.options.option import (
     whole,
 )
 from tropalign.properties import cached_property
-from tropalign.resources.numbers import checked_choice, decimal_number, whole_number
+from tropalign.resources.limits import checked_choice, decimal_number, whole_number
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scorer import N_BEST, check_mates, check_place
 from tropalign.placement.scoring import PlacementScoring, ReadOptions, Scheme, scheme_of
 from tropalign.placement.task import PlaceTask
-from tropalign.resources.limits import default_budget, resolve_threads
-from tropalign.resources.numbers import checked_memory, whole_number
+from tropalign.resources.limits import checked_memory, default_budget, resolve_threads, whole_number
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import Source
 from tropalign.sequences.inputs import numbered

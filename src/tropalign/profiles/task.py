@@ -28,7 +28,7 @@ from tropalign.profiles.models import Model
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.proteins import Proteins
 from tropalign.profiles.sources import NODE_BYTES, Models, ModelSource, TargetSource
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number
 from tropalign.results.found_hits import (
     DOMAIN_COLUMNS,
     HIT_COLUMNS,

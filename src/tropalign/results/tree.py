@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.guesses import Single
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 from tropalign.results.newick import MOST_BYTES, Nodes, each_tree, newick_text, number_in, parse_nodes, quoted
 from tropalign.sequences.files import file_name, read_text
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tropalign.errors import UsageError, shown
-from tropalign.formats.format import SVG, TSV
+from tropalign.formats.format import SVG, TSV, format_for_path, format_of, suffix_of
 from tropalign.formats.pairs import layout_of
-from tropalign.formats.registry import format_for_path, format_of, suffix_of
 from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
 from tropalign.submissions.submission import InputItem, Submission

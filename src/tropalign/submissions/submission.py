@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
+from tropalign.formats.format import media_type_of
 from tropalign.formats.pairs import MATRIX_LAYOUTS
-from tropalign.formats.registry import media_type_of
 from tropalign.submissions.file_names import numbered, sanitised, stem_of
 from tropalign.submissions.option_values import (
     FieldError,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 from tropalign.results.columns import Result
 from tropalign.results.paths import Vertices
 from tropalign.tropical.closures import NegativeCycle

@@ -19,7 +19,7 @@ from tropalign.clusters.options import (
     MethodName,
 )
 from tropalign.errors import counted
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.format import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import NO_TRACK, ModeName, ModeOption, PairOptions, PlusOrBoth, TrackOptions
 from tropalign.verbs.command import Served

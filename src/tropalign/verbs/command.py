@@ -102,7 +102,7 @@ class Command(Options):
 
     def check(self) -> Any:
         """Reject options that do not go together before anything is read, by their declarations. Raises Refused."""
-        from tropalign.formats.registry import suffix_of
+        from tropalign.formats.format import suffix_of
 
         declared = self.declared()
         given = [one for name, one in declared.items() if self.is_given(name)]

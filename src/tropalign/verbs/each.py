@@ -294,7 +294,7 @@ class Each:
     @property
     def _ending(self) -> str:
         """Suffix of main outputs: that of the format, or of the verb's first one."""
-        from tropalign.formats.registry import format_names, format_of
+        from tropalign.formats.format import format_names, format_of
 
         served = self._command.served
         assert served is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.options.option import but, input_file
 from tropalign.pairwise.options import (
     CompositionName,
@@ -20,7 +20,7 @@ from tropalign.verbs.runs import SEQUENCE_FILES
 from tropalign.verbs.sequence_options import ScoringOptions
 
 if TYPE_CHECKING:
-    from tropalign.formats.pairs import PairsFormat
+    from tropalign.formats.format import PairsFormat
     from tropalign.sequences import Alphabet
 
 #: Scores of nucleotides in blastn.

@@ -86,7 +86,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         from tropalign.execution.archive import Shards
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output, write_outputs
-        from tropalign.formats.registry import restore
+        from tropalign.formats.format import restore
 
         shards = Shards(self.shards)
         if shards.words is not None:
@@ -119,7 +119,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     def _finish(self, shards: Shards) -> None:
         """Let the verb of the shards finish its run."""
-        from tropalign.formats.registry import format_of, suffix_of
+        from tropalign.formats.format import format_of, suffix_of
 
         own = _command_of(shards.words or [], self.shards[0])
         self._refuse_others({name for name in own.finishes if getattr(own, name) is not None})
@@ -141,7 +141,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:
         """Reject a file name with the suffix of another format than that of the shards."""
-        from tropalign.formats.registry import suffix_of
+        from tropalign.formats.format import suffix_of
 
         suffix = suffix_of(path)
         if suffix and suffix not in suffixes:

@@ -175,7 +175,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.execution.run import Output, Run, StageWriter
-        from tropalign.formats.registry import format_for_path
+        from tropalign.formats.format import format_for_path
         from tropalign.msa import pipeline
         from tropalign.msa.anchored import may_be_cut
         from tropalign.msa.run import FamilyShare, MsaRun, encoded
@@ -216,7 +216,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     ) -> tuple[list[Output], bool]:
         """Return the outputs at these paths with their writers, and true if one of them needs confidence."""
         from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
-        from tropalign.formats.registry import format_for_path, format_of
+        from tropalign.formats.format import format_for_path, format_of
         from tropalign.formats.trees import TreesContext
 
         name = self.format or format_for_path("aligned", self.output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.clustalw.options import ClustalwChoices
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.msa.options import (
     ConsistencyOptions,
     HomologOptions,
@@ -268,7 +268,7 @@ class FamilyCommand(
 
     def check(self) -> None:
         """Reject invalid options before anything is read."""
-        from tropalign.formats.registry import format_for_path
+        from tropalign.formats.format import format_for_path
 
         super().check()
         one = "--aligned" if self.aligned else self.extension

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tropalign.formats.format import format_for_path, suffix_of
 from tropalign.formats.pairs import layout_of
-from tropalign.formats.registry import format_for_path, suffix_of
 from tropalign.options.option import Options, but, input_file
 from tropalign.pairwise.embedding_options import EmbeddedPairOptions, SimilarityOptions
 from tropalign.pairwise.options import (
@@ -23,7 +23,7 @@ from tropalign.verbs.sequence_options import ModesOptions
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.task import Device
-    from tropalign.formats.pairs import PairsFormat
+    from tropalign.formats.format import PairsFormat
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.engines import AnySide
     from tropalign.results import MatrixValue
@@ -54,7 +54,7 @@ class PairsCommand(PairsOutput):
     def run(self) -> None:
         """Read, align and write."""
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.formats.registry import format_of
+        from tropalign.formats.format import format_of
 
         request, side_outputs = self.check(), self.side_outputs
         inputs = [self.queries, self.targets, self.pairs, self.matrix, self.track_matrix]
@@ -374,8 +374,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """The given mode; else global for a matrix or map of identities, if nothing requires local; else local."""
         if self.mode is not None:
             return self.mode
+        from tropalign.formats.format import format_of
         from tropalign.formats.pairs.tables import shown_columns
-        from tropalign.formats.registry import format_of
 
         name = self.format or format_for_path("pairs", self.output)
         if name == "matrix":

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from tropalign.formats.format import MATPLOTLIB_BYTES
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.format import MATPLOTLIB_BYTES, format_for_path, format_names
 from tropalign.options.option import TEXT, Options, but, option, output_file
 from tropalign.pairwise.options import (
     MODES,
@@ -33,8 +32,7 @@ from tropalign.verbs.sequence_options import PositionsOption, TrackCommand
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
-    from tropalign.formats.format import Header
-    from tropalign.formats.pairs import PairsFormat
+    from tropalign.formats.format import Header, PairsFormat
     from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.engines import AnySide
@@ -151,7 +149,7 @@ class PairsOutput(
 
     def check(self) -> Request:
         """Return the requested output; reject invalid options before anything is read."""
-        from tropalign.formats.registry import check_format
+        from tropalign.formats.format import check_format
 
         super().check()
         if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
@@ -230,8 +228,8 @@ class PairsOutput(
 
     def _table_request(self, name: str) -> Request:
         """Return the columns to show, and the report that includes them and the values that filters need."""
+        from tropalign.formats.format import format_of
         from tropalign.formats.pairs.tables import shown_columns
-        from tropalign.formats.registry import format_of
         from tropalign.results.aligned_pairs import SUMS
 
         form = format_of("pairs", name)
@@ -311,7 +309,7 @@ class PairsOutput(
         """Return the main output and the additional ones."""
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
-        from tropalign.formats.registry import make_writer
+        from tropalign.formats.format import make_writer
 
         context, header = self._context(request, task), self._header(request, task)
         writer = make_writer("pairs", request.format, header, context)
@@ -326,8 +324,8 @@ class PairsOutput(
 
     def _context(self, request: Request, task: PairsTask) -> PairsContext:
         """Return the information that formats need in addition to the tables."""
+        from tropalign.formats.format import format_of
         from tropalign.formats.pairs.context import PairsContext
-        from tropalign.formats.registry import format_of
 
         columns = request.columns
         queries, targets = task.queries, task.targets

@@ -147,7 +147,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
     def _wanted(self) -> Wanted:
         """Return the requested files."""
-        from tropalign.formats.registry import format_for_path, suffix_of
+        from tropalign.formats.format import format_for_path, suffix_of
         from tropalign.placement.outputs import Wanted
 
         if self.format is None and (beside := BESIDE.get(suffix_of(self.output))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import counted
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.placement.scoring import GAP_FLAGS, ReadOptions, ScoreOptions
 from tropalign.verbs.command import Command

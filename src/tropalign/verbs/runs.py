@@ -12,8 +12,7 @@ from tropalign.devices.names import check_address, check_device_name
 from tropalign.errors import counted, shown
 from tropalign.execution.manifest import Shard, parse_shard
 from tropalign.options.option import Kind, Options, option, whole
-from tropalign.resources.limits import parse_bytes
-from tropalign.resources.numbers import MOST_THREADS
+from tropalign.resources.limits import MOST_THREADS, parse_bytes
 from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ def output_of(role: str, kind: str, path: str, header: Header, context: Context,
     """Return an output in the format `name`, by default that of the path; no binary format goes to a terminal."""
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output
-    from tropalign.formats.registry import format_for_path, make_writer
+    from tropalign.formats.format import format_for_path, make_writer
 
     writer = make_writer(kind, name or format_for_path(kind, path), header, context)
     if writer.is_binary:

@@ -85,7 +85,7 @@ class Score(Command, OutputOptions):
         """Score, and write the table."""
         from tropalign.errors import shown
         from tropalign.execution.files import check_outputs, check_terminal, hold_outputs, write_to
-        from tropalign.formats.registry import suffix_of
+        from tropalign.formats.format import suffix_of
 
         self.check()
         if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
@@ -184,8 +184,7 @@ def _write_page(options: Score, test: str, reference: str) -> None:
     from tropalign import __version__
     from tropalign.execution.files import write_to
     from tropalign.formats.aligned import AlignedContext, title_of
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import make_writer
+    from tropalign.formats.format import Header, make_writer
     from tropalign.msa.accuracy import agreement
 
     found = agreement(test, reference, reference_columns=_mask(options, reference))

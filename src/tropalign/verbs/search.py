@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, get_args
 
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.format import format_for_path, format_names
 from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
 from tropalign.profiles.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
@@ -320,7 +320,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.formats.registry import format_of
+        from tropalign.formats.format import format_of
         from tropalign.profiles.iterate import task_of
         from tropalign.profiles.outputs import (
             TABLES,

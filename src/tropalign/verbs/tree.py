@@ -130,7 +130,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def check(self) -> None:
         """Reject invalid options before anything is read."""
-        from tropalign.formats.registry import format_for_path
+        from tropalign.formats.format import format_for_path
 
         super().check()
         kind = "trees" if self.compare is None or self.compared is not None else "trees/compared"

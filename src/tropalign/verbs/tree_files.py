@@ -452,7 +452,7 @@ def tree_outputs(options: TreeCommand, places: Mapping[str, str], groups: Mappin
 
 def comparison_output(options: TreeCommand) -> Output:
     """Return the output file of the comparison with its writer."""
-    from tropalign.formats.registry import format_for_path, format_of, suffix_of
+    from tropalign.formats.format import format_for_path, format_of, suffix_of
     from tropalign.formats.trees import ComparisonContext
 
     path = options.output if options.compared is None else options.compared
