@@ -122,9 +122,10 @@ def _formats(found: Any) -> Iterator[tuple[str, str]]:
 
 def _write(found: Any, kind: str, name: str, path: Path) -> None:
     if kind in ("segments", "plots"):
-        from tropalign.formats.format import Header, make_writer
         from tropalign.formats.pairs.context import PairsContext
-        from tropalign.formats.segments.context import SegmentsContext
+
+        from tropalign.formats.format import Header, make_writer
+        from tropalign.formats.segments import SegmentsContext
 
         context = (
             PairsContext(queries=found.queries, targets=found.targets, report=found.depth)

@@ -13,7 +13,7 @@ import numpy as np
 from tropalign.clusters.comparison import Tally, check_set
 from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, ClusterStrandOption
-from tropalign.devices.names import ComputeArguments, device_names
+from tropalign.devices.registry import ComputeArguments, device_names
 from tropalign.errors import UsageError
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with

@@ -25,7 +25,7 @@ from tropalign.clusters.chimera_parents import (
     explained,
     parents,
 )
-from tropalign.devices.names import ComputeArguments
+from tropalign.devices.registry import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with

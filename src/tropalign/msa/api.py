@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.execution.progress import check_stages
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of, on_one_strand, warn_of_turned_rows

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import DeviceCache
-from tropalign.devices.names import DeviceLike, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceCache, DeviceLike, device_names, open_devices
 from tropalign.errors import ScoringError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import CostList, Progress, Tile, cuts

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.gpu import DeviceCache
+from tropalign.devices.registry import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share

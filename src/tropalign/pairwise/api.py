@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress

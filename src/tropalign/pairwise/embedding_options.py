@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from tropalign.devices.names import is_cluster
+from tropalign.devices.registry import is_cluster
 from tropalign.errors import DeviceError, ScoringError
 from tropalign.options.option import DECIMAL, Options, option
 from tropalign.pairwise.options import PairOptions

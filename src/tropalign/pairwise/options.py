@@ -9,7 +9,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from tropalign.devices.names import is_cluster
+from tropalign.devices.registry import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.options.option import (
     AMOUNT,

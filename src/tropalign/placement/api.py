@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with

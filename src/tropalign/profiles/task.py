@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.gpu import DeviceCache
+from tropalign.devices.registry import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.profiles.models import Model

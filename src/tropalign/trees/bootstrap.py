@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import DeviceLike, device_names, is_cluster
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceLike, device_names, is_cluster, open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, counted
 from tropalign.execution.manifest import Shard
 from tropalign.execution.scheduler import Scheduler

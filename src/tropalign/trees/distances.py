@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import DeviceLike, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceLike, device_names, open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, has_options, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.gpu import DeviceCache
-from tropalign.devices.registry import GpuDevice, require_processor
+from tropalign.devices.registry import DeviceCache, GpuDevice, require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile

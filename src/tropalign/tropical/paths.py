@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.names import device_names
-from tropalign.devices.registry import devices_for
+from tropalign.devices.registry import device_names, devices_for
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import (

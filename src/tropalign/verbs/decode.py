@@ -211,7 +211,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     from tropalign.execution.run import ShareWriter
     from tropalign.formats.aligned import title_of
     from tropalign.formats.format import format_for_path
-    from tropalign.formats.segments.context import SegmentsContext
+    from tropalign.formats.segments import SegmentsContext
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}

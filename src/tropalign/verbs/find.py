@@ -14,8 +14,7 @@ from tropalign.pairwise.options import (
     StrandOption,
 )
 from tropalign.verbs.command import Served
-from tropalign.verbs.pairs import PairsCommand
-from tropalign.verbs.pairs_output import FormatOptions
+from tropalign.verbs.pairs import FormatOptions, PairsCommand
 from tropalign.verbs.runs import SEQUENCE_FILES
 from tropalign.verbs.sequence_options import ScoringOptions
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tropalign.devices.names import check_address, check_device_name
+from tropalign.devices.registry import check_address, check_device_name
 from tropalign.errors import counted, shown
 from tropalign.execution.manifest import Shard, parse_shard
 from tropalign.options.option import Kind, Options, option, whole

@@ -9,8 +9,18 @@ from typing import IO
 from tropalign.errors import InputError, counted
 from tropalign.formats.aligned.profile import COLUMNS, blocks
 from tropalign.formats.format import Codec, Concatenated, Header, PlainContext, one_line
-from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, table_of, write_lines
-from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
+from tropalign.formats.hits.context import (
+    ASSEMBLED_WITH,
+    HitsContext,
+    QueryHits,
+    assembled_by,
+    encode,
+    encode_without_lines,
+    queries_of,
+    raw,
+    table_of,
+    write_lines,
+)
 from tropalign.results.found_hits import Query, annotation_line
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits
