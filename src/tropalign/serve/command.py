@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import ResourceError, shown
 from tropalign.options.option import POSITIVE, Kind, Options, again, number, option, whole
 from tropalign.resources.limits import default_budget, parse_bytes
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import ClusterOptions, DeviceOptions, OutputOptions
+from tropalign.verbs.command import ClusterOptions, Command, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, MailServer, Settings

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tropalign.decoding.options import PARTS, DecodeOptions, PartName, SegmentOptions
 from tropalign.formats.format import format_names
 from tropalign.options.option import AMOUNT, Options, again, input_file, option, output_file, whole
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Command,
     CommentOptions,
     DeviceOptions,
     EachOption,
     MemoryOptions,
     OutputOptions,
+    Served,
     ShardOptions,
     checked_progress,
     header_of,

@@ -220,7 +220,7 @@ class Each:
         return left
 
     def _tell(self, records: Records, found: dict[str, Outcome], n_left: int, seconds: float) -> None:
-        from tropalign.verbs.runs import print_summary
+        from tropalign.verbs.command import print_summary
 
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
@@ -374,7 +374,7 @@ class Each:
         from tropalign.devices.registry import open_devices
         from tropalign.execution.scheduler import Scheduler
         from tropalign.resources.limits import default_budget, resolve_threads
-        from tropalign.verbs.runs import devices_of
+        from tropalign.verbs.command import devices_of
 
         n_threads = resolve_threads(self._command.threads)  # type: ignore[attr-defined]
         allowed = self._value("memory") or default_budget()

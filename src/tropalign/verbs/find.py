@@ -13,9 +13,8 @@ from tropalign.pairwise.options import (
     StrandName,
     StrandOption,
 )
-from tropalign.verbs.command import Served
+from tropalign.verbs.command import SEQUENCE_FILES, Served
 from tropalign.verbs.pairs import FormatOptions, PairsCommand
-from tropalign.verbs.runs import SEQUENCE_FILES
 from tropalign.verbs.sequence_options import ScoringOptions
 
 if TYPE_CHECKING:

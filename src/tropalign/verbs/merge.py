@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.options.option import Option, again, input_file
 from tropalign.verbs import VERBS, declared
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, checked_progress
+from tropalign.verbs.command import Command, DeviceOptions, MemoryOptions, OutputOptions, checked_progress
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import counted
 from tropalign.options.option import input_file
-from tropalign.verbs.command import Served
-from tropalign.verbs.msa_options import FamilyCommand
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Served,
     checked_progress,
     devices_of,
     forecast_device,
@@ -24,6 +23,7 @@ from tropalign.verbs.runs import (
     run_or_forecast,
     with_version,
 )
+from tropalign.verbs.msa_options import FamilyCommand
 from tropalign.verbs.trimming import trimmed
 
 if TYPE_CHECKING:

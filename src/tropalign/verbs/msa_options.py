@@ -15,8 +15,7 @@ from tropalign.msa.options import (
     TurningOption,
 )
 from tropalign.options.option import TEXT, Options, again, but, input_file, option, output_file
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import EachOption, RunOptions
+from tropalign.verbs.command import Command, EachOption, RunOptions
 from tropalign.verbs.sequence_options import READING, SequenceOptions
 from tropalign.verbs.trimming import THRESHOLDS, TrimOptions
 

@@ -34,8 +34,16 @@ from tropalign.pairwise.options import (
     TranslationOptions,
 )
 from tropalign.results import MatrixValue
-from tropalign.verbs.command import Served, naming
-from tropalign.verbs.runs import SEQUENCE_FILES, RunOptions, checked_progress, devices_of, header_of, run_or_forecast
+from tropalign.verbs.command import (
+    SEQUENCE_FILES,
+    RunOptions,
+    Served,
+    checked_progress,
+    devices_of,
+    header_of,
+    naming,
+    run_or_forecast,
+)
 from tropalign.verbs.sequence_options import ModesOptions, PositionsOption, TrackCommand
 
 if TYPE_CHECKING:

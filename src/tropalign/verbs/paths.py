@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.format import format_names
 from tropalign.options.option import TEXT, Options, input_file, option, output_file
-from tropalign.verbs.command import Command, Served, naming
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
+    Command,
     CommentOptions,
     DeviceOptions,
     MemoryOptions,
     OutputOptions,
+    Served,
     checked_progress,
     header_of,
+    naming,
     output_of,
 )
 

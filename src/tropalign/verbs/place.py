@@ -10,14 +10,16 @@ from tropalign.errors import UsageError, counted, warn
 from tropalign.formats.format import format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.placement.scoring import GAP_FLAGS, ReadOptions, ScoreOptions
-from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Command,
     EachOption,
     RunOptions,
+    Served,
     checked_progress,
     devices_of,
     header_of,
+    read_once,
     run_or_forecast,
 )
 from tropalign.verbs.sequence_options import SampleNameOptions, SequenceOptions

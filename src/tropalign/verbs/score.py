@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.format import TSV, Format
 from tropalign.options.option import input_file, option, output_file
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import OutputOptions
+from tropalign.verbs.command import Command, OutputOptions, Served
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,14 +8,16 @@ from tropalign.formats.format import format_for_path, format_names
 from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
 from tropalign.profiles.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
-from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Command,
     EachOption,
     RunOptions,
+    Served,
     checked_progress,
     devices_of,
     header_of,
+    read_once,
     run_or_forecast,
 )
 from tropalign.verbs.sequence_options import SequenceOptions

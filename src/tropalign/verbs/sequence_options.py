@@ -22,8 +22,7 @@ from tropalign.options.option import (
 )
 from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption, TrackOptions
 from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, PositionFormat, own_alphabet
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import SEQUENCE_FILES
+from tropalign.verbs.command import SEQUENCE_FILES, Command
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import SampledReads, Uniques
