@@ -263,7 +263,12 @@ def man_page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> 
     lines.append(_text(parser.description or ""))
     for group in parser._action_groups:
         lines += _group(group)
-    lines += _epilog(parser.epilog or "")
+    n_before = len(lines)
+    for block in (parser.epilog or "").split("\n\n"):  # examples verbatim, other text as paragraphs
+        if block.startswith(("example:", "examples:")):
+            lines += [".SH EXAMPLES", ".EX", *(_text(command) for command in block.split("\n")[1:]), ".EE"]
+        elif block:
+            lines += [".SH NOTES" if ".SH NOTES" not in lines[n_before:] else ".PP", *map(_text, block.split("\n"))]
     others = [_name(one) for one in (main, *verbs.values()) if one is not parser]
     lines += [".SH SEE ALSO", *(f".BR {_text(name)} (1){',' if name != others[-1] else ''}" for name in others)]
     return "\n".join(lines) + "\n"
@@ -292,18 +297,6 @@ def _heading(action: argparse.Action) -> str:
         return f"\\fI{_text(str(values))}\\fR"
     names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
     return names if action.nargs == 0 else f"{names} \\fI{_text(str(values))}\\fR"
-
-
-def _epilog(text: str) -> list[str]:
-    """Return the epilog's lines: examples verbatim, other text as paragraphs."""
-    lines: list[str] = []
-    for block in text.split("\n\n"):
-        if block.startswith(("example:", "examples:")):
-            commands = block.split("\n")[1:]
-            lines += [".SH EXAMPLES", ".EX", *(_text(command) for command in commands), ".EE"]
-        elif block:
-            lines += [".SH NOTES" if ".SH NOTES" not in lines else ".PP", *map(_text, block.split("\n"))]
-    return lines
 
 
 def _text(words: str) -> str:

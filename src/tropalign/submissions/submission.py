@@ -243,7 +243,17 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
     if source == "database" and not one.takes_database:
         raise FieldError(f"{where}.database", f"holds sequences, but this input needs {one.kind}: give a file")
     if source == "text":
-        _check_pasted(value, f"{where}.text")
+        place = f"{where}.text"
+        if not value.strip():
+            raise FieldError(place, "is empty: paste text, or name a file")
+        if len(value) > MOST_PASTED:
+            raise FieldError(
+                place, f"has {len(value):,} characters, but at most {MOST_PASTED:,} can be pasted: send a file"
+            )
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise FieldError(place, "contains incomplete characters (surrogates): send it as a file") from None
     name = item.get("name", "")
     if not isinstance(name, str) or len(name) > 1_000:
         raise FieldError(f"{where}.name", "must be the name of a file")
@@ -262,17 +272,6 @@ def _role(item: Mapping[str, Any], where: str) -> str | None:
     if not isinstance(role, str) or not _ID.fullmatch(role):
         raise FieldError(f"{where}.role", "must be the role of an output, such as main")
     return role
-
-
-def _check_pasted(text: str, where: str) -> None:
-    if not text.strip():
-        raise FieldError(where, "is empty: paste text, or name a file")
-    if len(text) > MOST_PASTED:
-        raise FieldError(where, f"has {len(text):,} characters, but at most {MOST_PASTED:,} can be pasted: send a file")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise FieldError(where, "contains incomplete characters (surrogates): send it as a file") from None
 
 
 def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,16 @@ class Score(Command, OutputOptions):
             self.refuse(f"{self.output}: scores are tab-separated text: end the name in .tsv or .txt")
         found = [(test, _score(self, test, reference)) for test, reference in pairs]
         if self.html is not None:
-            _write_page(self, *pairs[0])
+            from tropalign import __version__
+            from tropalign.formats.aligned import AlignedContext, title_of
+            from tropalign.formats.format import Header, make_writer
+            from tropalign.msa.accuracy import agreement
+
+            test, reference = pairs[0]
+            agreed = agreement(test, reference, reference_columns=_mask(self, reference))
+            context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
+            writer = make_writer("aligned/agreement", "html", Header(__version__, self.command_line(), {}), context)
+            write_to(self.html, lambda out: writer.assemble([writer.encode(agreed)], out))
         rows = [
             [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))]
             for test, s in found
@@ -177,21 +186,6 @@ def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
 
         return np.ones(read_alignment(reference)[1].shape[1], bool)
     return None if options.reference_columns is None else _read_mask(options.reference_columns)
-
-
-def _write_page(options: Score, test: str, reference: str) -> None:
-    from tropalign import __version__
-    from tropalign.execution.files import write_to
-    from tropalign.formats.aligned import AlignedContext, title_of
-    from tropalign.formats.format import Header, make_writer
-    from tropalign.msa.accuracy import agreement
-
-    found = agreement(test, reference, reference_columns=_mask(options, reference))
-    header = Header(__version__, options.command_line(), {})
-    context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
-    writer = make_writer("aligned/agreement", "html", header, context)
-    assert options.html is not None
-    write_to(options.html, lambda out: writer.assemble([writer.encode(found)], out))
 
 
 def _read_mask(path: str) -> NDArray[np.bool_]:

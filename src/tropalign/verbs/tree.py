@@ -295,7 +295,16 @@ def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances 
 
     if options.unaligned:
         _refuse_consensus(options, "sequences")
-        return _pair_distances(options, memory_bytes, show)
+        from tropalign.trees import pair_distances
+
+        batch = unaligned(options)
+        means: dict[str, Any] = {
+            "n_threads": options.threads,
+            "memory_bytes": memory_bytes,
+            "device": devices_of(options),
+        }
+        with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
+            return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
     is_kept = not can_be_read_twice(options.taxa)
     lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
@@ -407,15 +416,6 @@ def compares_itself(options: TreeCommand) -> bool:
     """True if the trees of the input, not their consensus, are compared with each other."""
     names = (options.taxa, options.compare or "")
     return options.consensus is None and all(map(os.path.exists, names)) and os.path.samefile(*names)
-
-
-def _pair_distances(options: TreeCommand, memory_bytes: int, show: Show) -> Distances:
-    from tropalign.trees import pair_distances
-
-    batch = unaligned(options)
-    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
-    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
-        return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
 
 
 def unaligned(options: TreeCommand) -> SequenceBatch:
@@ -585,8 +585,17 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if isinstance(given, Distances):
                 trees = [_tree(self, given, memory_bytes, show)]
             else:
-                self._check_views(outputs, len(given))
-                trees = list(_each_rooted(self, given))
+                pages = [output for output in outputs if output.role != "comparison"]
+                for output in pages if len(given) > 1 else []:
+                    if output.writer.name in ("html", "svg", "png", "pdf"):
+                        self.refuse(
+                            f"{output.path}: a page or a picture shows one tree, and {file_name(self.taxa)} holds "
+                            f"{len(given):,}: make one of them by --consensus, or write that one to a file of its own"
+                        )
+                trees = []
+                for k, tree in enumerate(given, 1):
+                    with naming(file_name(self.taxa) if len(given) == 1 else f"{file_name(self.taxa)}, tree {k}"):
+                        trees.append(_rooted(self, tree))
         found = None if self.compare is None else compared_with(self, trees, show)
         if isinstance(given, Distances):
             write_distances(self, given, places)
@@ -594,17 +603,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tell_unknown(groups, trees[0].names, self.colours)
         what = "bootstrap samples" if self.consensus is None else "trees of the consensus"
         write_trees(self, trees, [telling(output, trees[0], what) for output in outputs], begin, found)
-
-    def _check_views(self, outputs: list[Output], n_trees: int) -> None:
-        """Reject pages and pictures of several trees."""
-        from tropalign.sequences.files import file_name
-
-        for output in outputs if n_trees > 1 else []:
-            if output.role != "comparison" and output.writer.name in ("html", "svg", "png", "pdf"):
-                self.refuse(
-                    f"{output.path}: a page or a picture shows one tree, and {file_name(self.taxa)} holds {n_trees:,}: "
-                    "make one of them by --consensus, or write that one to a file of its own"
-                )
 
     def check(self) -> None:
         """Reject invalid options before anything is read."""
@@ -755,15 +753,6 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree
-
-
-def _each_rooted(options: MakeTree, trees: list[Tree]) -> Iterator[Tree]:
-    """Yield the trees with the root that is requested; errors name the tree."""
-    from tropalign.sequences.files import file_name
-
-    for k, tree in enumerate(trees, 1):
-        with naming(file_name(options.taxa) if len(trees) == 1 else f"{file_name(options.taxa)}, tree {k}"):
-            yield _rooted(options, tree)
 
 
 def _rooted(options: MakeTree, tree: Tree) -> Tree:

@@ -450,12 +450,6 @@ def stockholm_lines(alignment: HitAlignment, query: Query, author: str, n_column
                 f"#=GS {name:<{width}} {tag} {raw(text)}" for name, text in zip(names, texts, strict=True) if text
             )
             yield ""
-    yield from _rows_of(alignment, names, n_columns)
-    yield "//"
-
-
-def _rows_of(alignment: HitAlignment, names: list[str], n_columns: int) -> Iterator[str]:
-    """Yield rows with their posteriors, followed by the column annotation."""
     columns = ((b"PP_cons", alignment.mean_posteriors), (b"RF", alignment.reference))
     total = len(alignment.is_node)
     made = blocks(
@@ -469,6 +463,7 @@ def _rows_of(alignment: HitAlignment, names: list[str], n_columns: int) -> Itera
     )
     for lines_made in made:
         yield from lines_made[:-1].decode("latin-1").split("\n")
+    yield "//"
 
 
 def write_stockholm(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
