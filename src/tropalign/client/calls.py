@@ -36,7 +36,7 @@ from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
-    from tropalign.client.uploads import Uploads
+    from tropalign.client.transport import Uploads
 
 #: Arguments that the server decides.
 SERVERS = ("n_threads", "memory_bytes", "device")

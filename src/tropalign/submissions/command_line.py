@@ -10,9 +10,8 @@ from typing import Any
 from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV, format_for_path, format_of, suffix_of
 from tropalign.formats.pairs import layout_of
-from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
-from tropalign.submissions.submission import InputItem, Submission
+from tropalign.submissions.submission import InputItem, Submission, numbered, sanitised
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,

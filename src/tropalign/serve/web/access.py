@@ -20,9 +20,8 @@ from starlette.responses import RedirectResponse
 from tropalign.errors import UsageError, shown
 from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
-from tropalign.serve.web.context import Session, route_path
+from tropalign.serve.web.context import Refused, Session, answer, route_path, too_many, wants_json
 from tropalign.serve.web.limits import Body, check_framing
-from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -17,10 +17,9 @@ from tropalign.errors import counted
 from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import Job, JobLine, Search, State, User
 from tropalign.serve.web.access import COOKIE, verified
-from tropalign.serve.web.context import SESSION_SECONDS, address_of, local_path, user_of, web_of
+from tropalign.serve.web.context import SESSION_SECONDS, Refused, address_of, local_path, user_of, web_of
 from tropalign.serve.web.forms import FormPages
 from tropalign.serve.web.limits import read_form
-from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,

@@ -18,10 +18,9 @@ from tropalign import __version__
 from tropalign.errors import UsageError, shown
 from tropalign.serve.notices import check_told
 from tropalign.serve.records import Awaited, JobFile, NewJob, State
+from tropalign.serve.web.context import Refused
 from tropalign.serve.web.limits import MOST_TAGS
-from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.file_names import sanitised
-from tropalign.submissions.submission import BUILD, Submission, outputs_of
+from tropalign.submissions.submission import BUILD, Submission, outputs_of, sanitised
 from tropalign.submissions.verbs import MAIN
 
 if TYPE_CHECKING:
