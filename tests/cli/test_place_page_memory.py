@@ -61,9 +61,8 @@ def test_the_page_takes_no_more_than_is_reserved(folder):
     """By the memory that Python and NumPy hand out, as tracemalloc counts it."""
     import tracemalloc
 
-    from tropalign.formats.placed.context import PlacedContext
-
     from tropalign.formats.format import Header
+    from tropalign.formats.placed.context import PlacedContext
 
     package = tropalign.ReferencePackage.read("ref.phy", "ref.nwk")
     reads = [(f"r{k}", "ACGTACG" * 20) for k in range(2000)]

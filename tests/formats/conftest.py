@@ -1,10 +1,10 @@
 import pytest
-from tropalign.formats.pairs.context import PairsContext
 
 from formats.page import Opened, page_of
 from formats.report_page import OpenedReport
 from formats.tables import GAP, matrix_for, random_table
 from formats.written import cut, written
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import average
 from scipy.spatial.distance import pdist, squareform
-from tropalign.formats.pairs.context import PairsContext
 
 import tropalign
 from formats.conftest import pairs_file
@@ -19,6 +18,7 @@ from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.format import make_writer
 from tropalign.formats.pairs import report as html
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.report import linked, mapped, packed_paths
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from Bio import Phylo
-from tropalign.formats.placed.context import PlacedContext
 
 import tropalign
 from formats.test_pairs_html import HOSTILE, data_of
@@ -20,6 +19,7 @@ from formats.written import written as file_of
 from tropalign.errors import InputError
 from tropalign.formats.format import make_writer
 from tropalign.formats.placed import report as html
+from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.report import packed_columns
 from tropalign.formats.trees.text import numbered_tree
 from tropalign.placement.tree import parse_tree

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from tropalign.formats.placed.context import PlacedContext
 
 from tropalign.errors import InputError
 from tropalign.formats.format import Header, format_names, make_writer, restore
+from tropalign.formats.placed.context import PlacedContext
 from tropalign.results.placements import Placements
 
 HEADER = Header("1.2.3", "tropalign place r.fa", {})

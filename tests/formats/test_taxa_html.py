@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tropalign.formats.placed.context import PlacedContext
 
 from formats.page import contrast
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
 from tropalign.formats.pages import write_report_page
+from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.taxa import Taxa, report
 
 SAMPLES = ("gut", "skin", "soil")

@@ -122,9 +122,8 @@ def _formats(found: Any) -> Iterator[tuple[str, str]]:
 
 def _write(found: Any, kind: str, name: str, path: Path) -> None:
     if kind in ("segments", "plots"):
-        from tropalign.formats.pairs.context import PairsContext
-
         from tropalign.formats.format import Header, make_writer
+        from tropalign.formats.pairs.context import PairsContext
         from tropalign.formats.segments import SegmentsContext
 
         context = (

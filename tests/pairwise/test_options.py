@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tropalign.formats.placed.context import INSERTIONS
 
 import tropalign as ta
 from tropalign.cli.main import make_parser
 from tropalign.errors import UsageError
 from tropalign.formats.pairs import MATRIX_LAYOUTS
+from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
 from tropalign.pairwise.gpu_plan import KEEPS_ZERO
 from tropalign.pairwise.plan import checked_pairs

@@ -370,8 +370,9 @@ _FOLDER_OF_KIND = {
 }
 #: Kinds that shards may hold, and the contexts that assemble them.
 _CONTEXTS = {
-    "pairs": "PairsContext", "plots": "PairsContext", "placed": "PlacedContext", "hits": "HitsContext",
-    "segments": "SegmentsContext", "tracks": "SegmentsContext",
+    "pairs": "pairs.context:PairsContext", "plots": "pairs.context:PairsContext",
+    "placed": "placed.context:PlacedContext", "hits": "hits.context:HitsContext",
+    "segments": "segments:SegmentsContext", "tracks": "segments:SegmentsContext",
 }  # fmt: skip
 SHARD = ".shard"
 #: Number of a shard and of all shards in a file name.
@@ -520,10 +521,8 @@ def restore(description: Any) -> FormatWriter[Any]:
         if layout != DESCRIPTION_VERSION or kind not in _CONTEXTS or name not in format_names(kind):
             raise ValueError("unknown layout, kind or format")
         header = Header.restore(description["header"])
-        folder = _FOLDER_OF_KIND.get(kind, kind)
-        context = getattr(import_module(f"{__package__}.{folder}.context"), _CONTEXTS[kind]).restore(
-            description["context"]
-        )
+        module, _, context_name = _CONTEXTS[kind].partition(":")
+        context = getattr(import_module(f"{__package__}.{module}"), context_name).restore(description["context"])
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(
             "this was written by another version of tropalign, or it is damaged: merge with that version, or write it "
