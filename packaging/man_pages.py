@@ -9,6 +9,6 @@ if find_spec("tropalign._native") is None:  # declarations only name tables, so 
     sys.modules["tropalign._native"] = ModuleType("tropalign._native")
 
 from tropalign.cli.main import make_parser
-from tropalign.cli.manual import write_pages
+from tropalign.cli.parser import write_man_pages
 
-write_pages(make_parser(False), Path(sys.argv[1]))
+write_man_pages(make_parser(False), Path(sys.argv[1]))

@@ -14,7 +14,7 @@ import pytest
 from clone import ROOT, skip_without
 
 import tropalign
-from tropalign.formats import registry
+from tropalign.formats import format as formats
 from tropalign.results import names as format_names
 from tropalign.results.tree import TreeFormat
 
@@ -149,7 +149,7 @@ CLIENT = {
 )
 def test_type_checkers_know_the_formats_that_there_are(literal, kinds):
     default, *others = get_args(literal)
-    known = [name for kind in kinds for name in registry.format_names(kind)]
+    known = [name for kind in kinds for name in formats.format_names(kind)]
     assert default == known[0] and others == sorted(set(known) - {default})
 
 

@@ -1,7 +1,8 @@
 """Sphinx: the Python files that a command runs through, from the command line to the kernel and back.
 
 The build writes them into ``docs/_generated/``; ``python docs/extensions/chains.py`` prints them. A file counts,
-with all its lines, if one of its functions runs. Code that runs while a module is loaded does not count.
+with all its lines, if one of its functions runs, or if an object of one of its dataclasses is made. Code that runs
+while a module of the package is loaded (bodies of classes, decorators) does not count.
 """
 
 from __future__ import annotations
@@ -65,16 +66,24 @@ def traced(verb: str) -> dict[str, tuple[int, int]]:
     import tropalign
     from tropalign.cli.main import main
 
-    package = Path(tropalign.__file__).parent
+    package = f"{Path(tropalign.__file__).parent}{os.sep}"
     ran: dict[str, set[str]] = {}
-    loading = threading.local()  # `depth`: modules that are being loaded by this thread
 
     def note(frame: Any, event: str, _: Any) -> None:
-        code, depth = frame.f_code, getattr(loading, "depth", 0)
-        if code.co_name == "<module>":
-            loading.depth = depth + {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and depth == 0 and code.co_filename.startswith(f"{package}{os.sep}"):
-            ran.setdefault(code.co_filename, set()).add(code.co_qualname)
+        code = frame.f_code
+        path, name = code.co_filename, code.co_qualname
+        if event == "call" and path == "<string>" and code.co_name == "__init__":  # dataclasses make it
+            made = type(next(iter(frame.f_locals.values())))
+            path, name = getattr(sys.modules.get(made.__module__), "__file__", ""), f"{made.__name__}.__init__"
+        if event == "call" and path.startswith(package) and name not in ran.get(path, ()) and not is_loading(frame):
+            ran.setdefault(path, set()).add(name)
+
+    def is_loading(frame: Any) -> bool:
+        while frame is not None:
+            if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(package):
+                return True
+            frame = frame.f_back
+        return False
 
     words = [str(EXAMPLES / word) if (EXAMPLES / word).is_file() else word for word in COMMANDS[verb]]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -150,5 +150,5 @@ def test_what_cannot_be_imported_is_no_defect(error, said, monkeypatch, capsys):
     def refuse(words):
         raise error
 
-    monkeypatch.setattr("tropalign.cli.main._exit_code", refuse)
+    monkeypatch.setattr("tropalign.cli.main._run", refuse)
     assert main(["pairs", "x.fa"]) == 4 and capsys.readouterr().err == said

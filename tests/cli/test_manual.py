@@ -9,8 +9,7 @@ import subprocess
 import pytest
 
 from tropalign.cli.main import VERBS, main, make_parser
-from tropalign.cli.manual import page, write_pages
-from tropalign.cli.parser import verbs_of
+from tropalign.cli.parser import man_page, verbs_of, write_man_pages
 
 
 def plain(text: str) -> str:
@@ -21,7 +20,7 @@ def plain(text: str) -> str:
 def test_a_page_has_every_option_with_its_help(verb: str) -> None:
     parser = make_parser(False)
     one = verbs_of(parser)[verb]
-    lines = plain(page(one, parser)).split("\n")
+    lines = plain(man_page(one, parser)).split("\n")
     for action in one._actions:
         if action.option_strings and action.help is not argparse.SUPPRESS:
             names = ", ".join(action.option_strings)
@@ -30,7 +29,7 @@ def test_a_page_has_every_option_with_its_help(verb: str) -> None:
 
 
 def test_pages_are_written_and_man_takes_them(tmp_path) -> None:
-    write_pages(make_parser(False), tmp_path / "man1")
+    write_man_pages(make_parser(False), tmp_path / "man1")
     pages = sorted((tmp_path / "man1").iterdir())
     assert [path.name for path in pages] == sorted(["tropalign.1", *(f"tropalign-{verb}.1" for verb in VERBS)])
     checker = shutil.which("mandoc")

@@ -13,7 +13,7 @@ import pyhmmer
 import pytest
 
 from tropalign.cli.main import main
-from tropalign.formats.registry import format_names, format_of
+from tropalign.formats.format import format_names, format_of
 from tropalign.results.tree import read_tree
 from tropalign.sequences.aligned_files import read_alignment
 

@@ -20,9 +20,8 @@ from tropalign.devices.cluster_pool import ClusterDevice, ClusterPool
 from tropalign.devices.dask_cluster import Unreachable
 from tropalign.devices.remote_worker import Work, compute, packed, unpacked
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
-from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.scheduler import Scheduler, ThreadPool
 from tropalign.execution.task import Tile
-from tropalign.execution.thread_pool import ThreadPool
 
 
 class Squares:

@@ -10,8 +10,7 @@ pytest.importorskip("distributed")
 
 from tropalign.devices.cluster_pool import ClusterDevice
 from tropalign.devices.dask_cluster import Cluster, Unreachable
-from tropalign.devices.names import is_cluster
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import is_cluster, open_devices
 from tropalign.devices.remote_worker import Answer
 
 

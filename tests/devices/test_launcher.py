@@ -8,7 +8,8 @@ import weakref
 import pytest
 
 from tropalign.devices import gpu
-from tropalign.devices.gpu import DeviceCache, Pace, Programs, require_room, with_constants
+from tropalign.devices.gpu import Pace, Programs, require_room, with_constants
+from tropalign.devices.registry import DeviceCache
 from tropalign.errors import DeviceError, ResourceError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tropalign.devices import names, opencl, registry
+from tropalign.devices import opencl, registry
 from tropalign.devices.gpu import GpuInfo
 from tropalign.devices.registry import open_devices, open_gpu, verdict
 from tropalign.errors import DeviceError, TropalignWarning
@@ -23,11 +23,11 @@ def test_a_name_of_no_kind_opens_no_device(name):
         open_gpu(name)
 
 
-@pytest.mark.parametrize("kind", names.KINDS)
+@pytest.mark.parametrize("kind", registry.KINDS)
 def test_every_kind_has_what_the_registry_asks_for(kind):
     module = registry._module(kind)
     assert callable(module.find) and callable(module.open_device)
-    assert names.check_device_name(names.KINDS[kind].example) == names.KINDS[kind].example
+    assert registry.check_device_name(registry.KINDS[kind].example) == registry.KINDS[kind].example
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The jobs of a run without threads: what may begin, in which order it is taken, and what lies ready."""
 
+from tropalign.execution.scheduler import JobQueue
 from tropalign.execution.task import Tile
-from tropalign.execution.thread_pool import JobQueue
 
 
 class Halves:

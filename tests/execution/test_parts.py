@@ -17,8 +17,7 @@ from kept_parts import parts_in
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import LIST, Parts, PartWriting, listed, recorded_manifest
-from tropalign.execution.sections import BLOCK_BYTES, Spool
+from tropalign.execution.parts import BLOCK_BYTES, LIST, Parts, PartWriting, Spool, listed, recorded_manifest
 
 RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 

@@ -9,7 +9,7 @@ import pytest
 from execution.toys import Halves, run, values
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
-from tropalign.execution import thread_pool
+from tropalign.execution import scheduler as scheduling
 from tropalign.execution.scheduler import Scheduler, folded
 from tropalign.execution.task import Tile
 
@@ -159,7 +159,7 @@ def test_random_streams_of_tasks_over_runs_of_one_scheduler(block):
 
 
 def test_a_late_result_of_a_run_that_was_broken_off_is_no_result_of_the_next(monkeypatch):
-    monkeypatch.setattr(thread_pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(scheduling, "PATIENCE", 0.05)
     begun, woken, finished = threading.Event(), threading.Event(), threading.Event()
 
     class Hangs(FakeDevice):
@@ -296,7 +296,7 @@ def test_a_failed_tile_is_done_by_the_cpu_with_one_warning():
     assert [str(w.message) for w in warned] == [
         f"fake:0 failed at tile {gpu.calls[0][0] // 4} (the kernel failed): the CPU computes the tile"
     ]
-    assert len(gpu.calls) == thread_pool.MOST_FAILURES
+    assert len(gpu.calls) == scheduling.MOST_FAILURES
 
 
 def test_without_the_cpu_a_failure_is_an_error_that_names_the_tile():
@@ -330,7 +330,7 @@ def test_bad_input_on_the_cpu_is_an_error():
 
 
 def test_a_device_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr(thread_pool, "LATE_SECONDS", 0.2)
+    monkeypatch.setattr(scheduling, "LATE_SECONDS", 0.2)
     task, woken = Squares([2, 2, 2], cells=1), threading.Event()
 
     def hangs(tile, attempt):
@@ -353,7 +353,7 @@ def test_results_lie_ready_for_few_tiles_only():
     results = run(task, devices=devices)
     next(results)
     time.sleep(0.1)
-    assert sum(len(device.calls) for device in devices) <= thread_pool.AHEAD * 2 + 3
+    assert sum(len(device.calls) for device in devices) <= scheduling.AHEAD * 2 + 3
     assert len(values(results)) == 59
 
 
@@ -366,7 +366,7 @@ def test_an_abandoned_run_ends_its_threads():
 
 
 def test_the_end_of_a_run_does_not_wait_for_a_gpu_that_hangs(monkeypatch):
-    monkeypatch.setattr(thread_pool, "PATIENCE", 0.05)
+    monkeypatch.setattr(scheduling, "PATIENCE", 0.05)
     hangs = threading.Event()
     gpu = FakeDevice("fake:0", lambda tile, attempt: hangs.wait(20) or 0.0)
     results = run(Squares([1, 9, 1, 1], cells=1), devices=[gpu, FakeDevice("cpu")])
@@ -425,11 +425,11 @@ def test_three_failures_in_a_row_are_what_counts():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TropalignWarning)
         assert values(run(task, devices=[gpu, FakeDevice("cpu", lambda tile, attempt: 0.003)])) == whole(task)
-    assert len(gpu.calls) > thread_pool.MOST_FAILURES
+    assert len(gpu.calls) > scheduling.MOST_FAILURES
 
 
 def test_a_late_device_stays_lost_for_the_run(monkeypatch):
-    monkeypatch.setattr(thread_pool, "LATE_SECONDS", 0.2)
+    monkeypatch.setattr(scheduling, "LATE_SECONDS", 0.2)
     woken = threading.Event()
     gpu = FakeDevice("fake:0", lambda tile, attempt: woken.wait(20) and 0.0)
     scheduler = Scheduler([gpu, FakeDevice("cpu", lambda tile, attempt: 0.1)])

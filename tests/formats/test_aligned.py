@@ -13,8 +13,7 @@ from formats.written import written as file_of
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext, ConfidenceFormat
 from tropalign.formats.aligned.text import checksum
-from tropalign.formats.format import Header
-from tropalign.formats.registry import format_names, format_of
+from tropalign.formats.format import Header, format_names, format_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import PROTEIN, SequenceBatch
 

@@ -9,7 +9,7 @@ from formats.conftest import context_for, parts_of
 from formats.tables import reduced
 from formats.written import HEADER
 from tropalign.errors import InputError
-from tropalign.formats.registry import check_format, make_writer
+from tropalign.formats.format import check_format, make_writer
 
 NOTES = {
     b"tropalign": b"1.2.3",

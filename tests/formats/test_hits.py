@@ -13,10 +13,9 @@ from results.found import made_found
 
 from formats.written import written
 from tropalign.errors import InputError
-from tropalign.formats.format import Header
-from tropalign.formats.hits import parts as hit_parts
+from tropalign.formats.format import Header, format_names, make_writer, restore
+from tropalign.formats.hits import context as hit_context
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.found_hits import LINES, FoundHits, chosen, columns_of
 from tropalign.results.hit_pyhmmer import found_of
 from tropalign.results.hits import judged
@@ -147,9 +146,9 @@ def test_bytes_do_not_depend_on_the_parts(run, name):
 
 def test_hits_are_given_out_when_their_last_target_was_searched(run):
     _, context, found = run
-    parts = [hit_parts.encode(piece, context) for one in found for piece in halves(one)]
+    parts = [hit_context.encode(piece, context) for one in found for piece in halves(one)]
     taken = []
-    complete = hit_parts.complete((taken.append(part) or part for part in parts), context)
+    complete = hit_context.complete((taken.append(part) or part for part in parts), context)
     for number, hits in enumerate(complete):
         assert hits.first_query == number
         assert len(taken) == 2 * (number + 1)
@@ -158,15 +157,15 @@ def test_hits_are_given_out_when_their_last_target_was_searched(run):
 @pytest.mark.parametrize("cut", [0, 3, 50, -1])
 def test_a_damaged_part_is_told(run, cut):
     _, context, found = run
-    part = hit_parts.encode(found[0], context)
+    part = hit_context.encode(found[0], context)
     with pytest.raises(InputError, match="a finished part is damaged: remove the parts, or write the shard again"):
-        list(hit_parts.complete([part[:cut]], context))
+        list(hit_context.complete([part[:cut]], context))
 
 
 def test_parts_and_writers_keep_everything(run):
     _, context, found = run
     for one in found:
-        (hits,) = hit_parts.complete([hit_parts.encode(one, context)], context)
+        (hits,) = hit_context.complete([hit_context.encode(one, context)], context)
         expected = judged(one, context.thresholds)
         for name in hits.__dataclass_fields__:
             a, b = getattr(hits, name), getattr(expected, name)

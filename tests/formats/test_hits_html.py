@@ -14,10 +14,9 @@ from Bio import SearchIO
 import tropalign
 from formats.test_pairs_html import HOSTILE, data_of
 from tropalign.cli.main import main
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, make_writer
 from tropalign.formats.hits import report as html
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.registry import make_writer
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 PROTEINS = str(DATA / "proteins.fasta")

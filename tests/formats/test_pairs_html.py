@@ -16,10 +16,10 @@ from formats.conftest import pairs_file
 from formats.tables import random_table
 from formats.written import HEADER
 from tropalign.errors import InputError
+from tropalign.formats.format import make_writer
 from tropalign.formats.pairs import report as html
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.report import linked, mapped, packed_paths
-from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 

@@ -13,8 +13,7 @@ from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned import picture as aligned_picture
 from tropalign.formats.aligned.picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, picture
-from tropalign.formats.format import Header
-from tropalign.formats.registry import check_format
+from tropalign.formats.format import Header, check_format
 from tropalign.results.multiple import WHITE, cell_colours, rules
 
 SVG = "{http://www.w3.org/2000/svg}"

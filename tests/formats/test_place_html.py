@@ -17,10 +17,10 @@ from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER, context, placements, written
 from formats.written import written as file_of
 from tropalign.errors import InputError
+from tropalign.formats.format import make_writer
 from tropalign.formats.placed import report as html
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.report import packed_columns
-from tropalign.formats.registry import make_writer
 from tropalign.formats.trees.text import numbered_tree
 from tropalign.placement.tree import parse_tree
 from tropalign.results.clusters import OtuTable

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tropalign.errors import InputError
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, format_names, make_writer, restore
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.placements import Placements
 
 HEADER = Header("1.2.3", "tropalign place r.fa", {})

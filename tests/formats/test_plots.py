@@ -13,9 +13,9 @@ from formats.conftest import context_for, pairs_file
 from formats.test_pairs_html import HOSTILE, MKV, aligned_set, family
 from formats.written import HEADER
 from tropalign.errors import InputError
+from tropalign.formats.format import format_for_path, format_names, make_writer
 from tropalign.formats.pairs import plots as pair_plots
 from tropalign.formats.pairs.plots import MOST_DOTS, equal_words
-from tropalign.formats.registry import format_for_path, format_names, make_writer
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

@@ -10,7 +10,7 @@ from formats.written import HEADER
 from tropalign.errors import InputError, UsageError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.distance_matrix import read_distance_matrix
-from tropalign.formats.registry import FOLDERS, format_names, make_writer
+from tropalign.formats.format import FOLDERS, format_names, make_writer
 from tropalign.results.clusters import OtuTable
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.aligned_files import read_described

@@ -13,10 +13,10 @@ from formats.conftest import context_for, parts_of
 from formats.tables import random_table
 from formats.written import HEADER, written
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.format import Codec, Header
-from tropalign.formats.pairs import FORMATS
-from tropalign.formats.registry import (
+from tropalign.formats.format import (
     FOLDERS,
+    Codec,
+    Header,
     check_format,
     format_for_path,
     format_names,
@@ -25,6 +25,7 @@ from tropalign.formats.registry import (
     restore,
     suffix_of,
 )
+from tropalign.formats.pairs import FORMATS
 from tropalign.sequences import NUCLEOTIDE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -45,7 +46,7 @@ def test_formats_of_rooms_and_those_in_blocks():
 
 
 def test_names_are_known_before_anything_is_imported():
-    code = "import sys; from tropalign.formats import registry; registry.media_type_of('.x'); print(*sys.modules)"
+    code = "import sys; from tropalign.formats.format import media_type_of; media_type_of('.x'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "tropalign.formats.trees" in loaded
     assert "numpy" not in loaded and "tropalign.formats.pairs.tables" not in loaded

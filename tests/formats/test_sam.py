@@ -16,9 +16,9 @@ from formats.conftest import context_for, pairs_file, parts_of
 from formats.tables import random_table
 from formats.written import HEADER, written
 from tropalign.errors import InputError, TropalignWarning
+from tropalign.formats.format import make_writer
 from tropalign.formats.pairs import sam as bam
 from tropalign.formats.pairs.sam import NO_READ, NO_REFERENCE
-from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 

@@ -13,8 +13,7 @@ from formats.conftest import context_for, parts_of
 from formats.tables import random_table, reduced
 from formats.written import HEADER
 from tropalign.errors import InputError
-from tropalign.formats.format import Header
-from tropalign.formats.registry import make_writer, restore
+from tropalign.formats.format import Header, make_writer, restore
 from tropalign.results import rows
 from tropalign.results.output_columns import OUTPUT_COLUMNS, default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch

@@ -11,8 +11,7 @@ from Bio import Phylo
 from formats.page import contrast
 from formats.tree_pages import random_newick, written
 from tropalign.errors import InputError, TropalignWarning, UsageError
-from tropalign.formats.format import TEXT
-from tropalign.formats.registry import format_for_path
+from tropalign.formats.format import TEXT, format_for_path
 from tropalign.formats.trees import FORMATS
 from tropalign.formats.trees.groups import colours, groups_of, read_groups, tell_unknown
 from tropalign.formats.trees.picture import places_of

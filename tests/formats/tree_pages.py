@@ -4,8 +4,7 @@ import io
 
 import numpy as np
 
-from tropalign.formats.format import Header
-from tropalign.formats.registry import make_writer
+from tropalign.formats.format import Header, make_writer
 from tropalign.formats.trees import TreesContext
 from tropalign.results.newick import quoted
 from tropalign.trees import parse_tree

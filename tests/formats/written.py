@@ -3,8 +3,7 @@
 import io
 import itertools
 
-from tropalign.formats.format import Header
-from tropalign.formats.registry import make_writer
+from tropalign.formats.format import Header, make_writer
 
 HEADER = Header("1.2.3", "tropalign pairs a.fa", {"mode": "local", "gap_cost": "8 + 2 * residues"})
 

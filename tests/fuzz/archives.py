@@ -106,7 +106,7 @@ def read_result(path: Path) -> None:
 
 
 def _formats(found: Any) -> Iterator[tuple[str, str]]:
-    from tropalign.formats.registry import format_names
+    from tropalign.formats.format import format_names
 
     kinds = {
         "AlignmentTable": ("pairs", "plots"),
@@ -122,10 +122,9 @@ def _formats(found: Any) -> Iterator[tuple[str, str]]:
 
 def _write(found: Any, kind: str, name: str, path: Path) -> None:
     if kind in ("segments", "plots"):
-        from tropalign.formats.format import Header
+        from tropalign.formats.format import Header, make_writer
         from tropalign.formats.pairs.context import PairsContext
-        from tropalign.formats.registry import make_writer
-        from tropalign.formats.segments.context import SegmentsContext
+        from tropalign.formats.segments import SegmentsContext
 
         context = (
             PairsContext(queries=found.queries, targets=found.targets, report=found.depth)

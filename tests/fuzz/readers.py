@@ -113,7 +113,7 @@ def _load_reference(path: Path) -> None:
 
 
 def _read_shard(path: Path) -> None:
-    from tropalign.formats.registry import restore
+    from tropalign.formats.format import restore
 
     shards = Shards([str(path)])
     for number, output in enumerate(shards.outputs):

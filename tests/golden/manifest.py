@@ -23,7 +23,7 @@ from pathlib import Path
 import tropalign
 from tropalign import _native
 from tropalign.cli.main import main
-from tropalign.formats import registry
+from tropalign.formats import format as formats
 from tropalign.formats.format import Format
 from tropalign.options.option import REQUIRED, Option
 from tropalign.verbs import VERBS, declared
@@ -87,7 +87,7 @@ def flag_of(option: Option) -> str:
 
 def format_table(kind: str) -> list[Format]:
     """Return the formats of a kind of results."""
-    return list(registry._formats(kind).values())
+    return list(formats._formats(kind).values())
 
 
 @contextlib.contextmanager

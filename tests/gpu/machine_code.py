@@ -76,7 +76,7 @@ def compiled(source, constants, architecture):
 
 @cache
 def _compiled(source, constants, architecture):
-    from tropalign.devices.nvrtc import compile_for
+    from tropalign.devices.cuda import compile_for
 
     return compile_for(source, dict(constants), architecture)
 

@@ -11,7 +11,7 @@ from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
 
 import tropalign
-from tropalign.devices import cuda, nvrtc
+from tropalign.devices import cuda
 from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.pairwise.self_test import check_gpu
@@ -29,8 +29,8 @@ def install(monkeypatch, fake):
         return b"machine code"
 
     monkeypatch.setattr(cuda, "load_driver", lambda: fake)
-    monkeypatch.setattr(nvrtc, "compiled", compile_for_host)
-    monkeypatch.setattr(nvrtc, "architecture_for", lambda name, capability, driver_version: f"sm_{capability}")
+    monkeypatch.setattr(cuda, "compiled", compile_for_host)
+    monkeypatch.setattr(cuda, "architecture_for", lambda name, capability, driver_version: f"sm_{capability}")
     monkeypatch.setattr("tropalign.devices.registry._is_installed", lambda library: True)
     return fake
 

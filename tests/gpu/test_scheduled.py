@@ -23,7 +23,7 @@ class SlowCompiler(HostDevice):
 @pytest.fixture
 def impatient(monkeypatch):
     """A scheduler that gives a device up after a third of a second without a sign of life."""
-    monkeypatch.setattr("tropalign.execution.thread_pool.LATE_SECONDS", 0.3)
+    monkeypatch.setattr("tropalign.execution.scheduler.LATE_SECONDS", 0.3)
     monkeypatch.setattr("tropalign.devices.gpu.BEAT_SECONDS", 0.05)
 
 

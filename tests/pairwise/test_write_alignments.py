@@ -10,7 +10,7 @@ import pytest
 import tropalign
 from tropalign.cli.main import main
 from tropalign.errors import InputError, TropalignWarning, UsageError
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 
 SET = {"a": "ACGTTGCATGCCGATTACA", "b": "ACGTTGCAGCCGTTTACA", "c": "GCATGCAGATTACA", "d": "ACGTTGACGATTACA"}
 #: The scores of blastn, which have E-values.

@@ -7,7 +7,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 PFAM, PROTEINS = str(DATA / "pfam.hmm"), str(DATA / "proteins.fasta")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.submissions.file_names import MOST_BYTES, MOST_LETTERS, numbered, sanitised, stem_of
+from tropalign.submissions.submission import MOST_BYTES, MOST_LETTERS, numbered, sanitised, stem_of
 
 
 @given(st.text(max_size=400))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.errors import UsageError
-from tropalign.formats.registry import format_for_path
+from tropalign.formats.format import format_for_path
 from tropalign.options.option import DECIMAL, TEXT, Options, option, whole
 from tropalign.submissions.verbs import SERVED, about, command_named, format_of_verb, options_of, served_verb
 from tropalign.verbs import VERBS

@@ -146,9 +146,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 done, 2 usage, 3 bad input, 4 resources or device, 130 interrupted, 1 a defect of tropalign
     (TROPALIGN_TRACEBACK=1 then shows the traceback).
     """
-    _end_cleanly_on_signals()
+    if threading.current_thread() is threading.main_thread():  # no half-written files after SIGTERM and SIGHUP
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
+                signal.signal(getattr(signal, name), _end)
     try:
-        code = _exit_code(list(sys.argv[1:] if arguments is None else arguments))
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
@@ -189,46 +192,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
             files.release_outputs()
 
 
-def _exit_code(arguments: list[str]) -> int:
+def _end(number: int, frame: Any) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _run(arguments: list[str]) -> int:
+    """Parse the arguments, run the verb, and return the exit code."""
     about = arguments[1:] if arguments[:1] and arguments[0] in VERBS else arguments
     if about in (["--version"], ["-V"]) or arguments == ["version"]:  # the parser is slow to load
         print(f"tropalign {__version__}")
         return 0
-    try:
-        with warnings.catch_warnings(), options_named():
-            return _run(arguments)
-    except SystemExit as stop:  # argparse has already printed its message
-        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
-
-
-def _end_cleanly_on_signals() -> None:
-    """Exit cleanly on SIGTERM and SIGHUP (batch system, closed terminal), so that no half-written files remain."""
-
-    def end(number: int, frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
-                signal.signal(getattr(signal, name), end)
-
-
-def _run(arguments: list[str]) -> int:
     from tropalign.cli.parser import runnable_of
 
     if arguments[:1] == ["help"]:
         arguments = [*filter(lambda word: word != "help", arguments), "--help"]
     if arguments[:1] == ["version"]:
         arguments = ["--version"]
-    wants_help = not arguments or "-h" in arguments or "--help" in arguments
-    parser = make_parser(wants_help, arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS)
-    options = parser.parse_args(arguments)
-    if options.verb is None:
-        parser.print_help()
-        return EXIT_USAGE
-    warnings.showwarning = _show_warning
-    warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
-    runnable_of(options).run()
+    try:
+        with warnings.catch_warnings(), options_named():
+            wants_help = not arguments or "-h" in arguments or "--help" in arguments
+            parser = make_parser(wants_help, arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS)
+            options = parser.parse_args(arguments)
+            if options.verb is None:
+                parser.print_help()
+                return EXIT_USAGE
+            warnings.showwarning = lambda message, *more, **named: _say(f"warning: {message}")
+            warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
+            runnable_of(options).run()
+    except SystemExit as stop:  # argparse has already printed its message
+        return stop.code if isinstance(stop.code, int) else EXIT_USAGE
     if "TROPALIGN_STATUS" in os.environ and not getattr(options, "dry_run", False):
         from tropalign.execution.progress import tell_end
 
@@ -240,8 +232,7 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
     """Make the parser of the named verbs; coloured help is loaded only if `wants_help`."""
     import argparse
 
-    from tropalign.cli.manual import add_manual
-    from tropalign.cli.parser import Parser, add_command, add_completion
+    from tropalign.cli.parser import Parser, add_command, add_printing
 
     formatter: Any
     if wants_help:
@@ -256,8 +247,7 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
         allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"tropalign {__version__}")
-    add_completion(parser)
-    add_manual(parser)
+    add_printing(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
         add_command(verbs, declared(name), formatter)
@@ -296,17 +286,6 @@ def _show_traceback() -> None:
         import traceback
 
         traceback.print_exc()
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    _say(f"warning: {message}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Parsers made from the verbs' declarations, and conversion of parsed arguments into commands."""
+"""Parsers made from the verbs' declarations, their man pages, and conversion of parsed arguments into commands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tropalign.cli.other_programs import refusal, verb_for
+from tropalign import __version__
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.option import REQUIRED, Kind, Option, grouped
 from tropalign.verbs.command import Command
@@ -26,10 +27,18 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse like argparse, but let the verb's own parser report unknown options."""
-        self._refuse_other_programs(args)
+        verb = verbs_of(self).get(args[0]) if args else None
+        if verb is not None and not {"-h", "--help"} & set(args):
+            own = [name for action in verb._actions for name in action.option_strings]
+            if any(word.startswith("-") and word.partition("=")[0] not in own for word in args[1:]):
+                from tropalign.cli.other_programs import refusal
+
+                # before argparse misreads options of other programs as ``-o utfmt`` or ``-q uery``
+                if sentence := refusal(args[0], args[1:], own):
+                    verb.error(sentence)
         options, extra = self.parse_known_args(args, namespace)
         if extra:
-            verb: Parser = getattr(options, "parser", self)
+            verb = getattr(options, "parser", self)
             command: type[Command] | None = getattr(options, DECLARED, None)
             if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
                 files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
@@ -43,15 +52,6 @@ class Parser(argparse.ArgumentParser):
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
         return options
 
-    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
-        """Reject options of other programs before argparse misreads them as ``-o utfmt`` or ``-q uery``."""
-        verb = verbs_of(self).get(words[0]) if words else None
-        if words and verb is not None and not {"-h", "--help"} & set(words):
-            own = [name for action in verb._actions for name in action.option_strings]
-            sentence = refusal(words[0], words[1:], own)
-            if sentence is not None:
-                verb.error(sentence)
-
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print; unlike argparse, raise an error if the disk is full."""
         (sys.stderr if file is None else file).write(message)
@@ -60,6 +60,8 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            from tropalign.cli.other_programs import verb_for
+
             if isinstance(action, argparse._SubParsersAction) and (verb := verb_for(str(value))):
                 self.error(f"there is no verb {value}: use tropalign {verb}")
             error.message += did_you_mean(str(value), map(str, action.choices or ()))
@@ -197,8 +199,8 @@ def runnable_of(options: argparse.Namespace) -> Command | Each:
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add_completion(parser: argparse.ArgumentParser) -> None:
-    """Add the option that prints a shell's completion script."""
+def add_printing(parser: argparse.ArgumentParser) -> None:
+    """Add the options that print a shell's completion script and man pages."""
     parser.add_argument(
         "--print-completion",
         action=_Print,
@@ -207,10 +209,16 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
         help="print a script that makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the "
         "shell's start-up file",
     )
+    parser.add_argument(
+        "--print-man",
+        action=_Print,
+        metavar="PAGE",
+        help="print the man page of a verb, or of tropalign itself: tropalign --print-man pairs | man -l -",
+    )
 
 
 class _Print(argparse.Action):
-    """Action that prints the script and exits."""
+    """Action that prints a completion script or a man page, and exits."""
 
     def __call__(
         self,
@@ -219,10 +227,79 @@ class _Print(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        import shtab
+        if self.dest == "print_man":
+            known = {"tropalign": parser, **verbs_of(parser)}
+            if values not in known:
+                parser.error(f"there is no page {values!r} among {', '.join(known)}{did_you_mean(str(values), known)}")
+            print(man_page(known[str(values)], parser), end="")
+        else:
+            import shtab
 
-        for action in all_actions(parser):
-            if action.nargs != 0 and action.choices is None and action.type is None:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        print(shtab.complete(parser, str(values)))
+            for action in all_actions(parser):
+                if action.nargs != 0 and action.choices is None and action.type is None:
+                    action.complete = shtab.FILE  # type: ignore[attr-defined]
+            print(shtab.complete(parser, str(values)))
         parser.exit(0)
+
+
+def write_man_pages(parser: argparse.ArgumentParser, folder: Path) -> None:
+    """Write ``tropalign.1`` and ``tropalign-VERB.1`` for every verb into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in (parser, *verbs_of(parser).values()):
+        (folder / f"{_name(one)}.1").write_text(man_page(one, parser), encoding="utf-8")
+
+
+def man_page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
+    """Return a page in roff with the man(7) macros, without a date so that it is reproducible."""
+    verbs = verbs_of(main)
+    actions = [action for action in main._actions if isinstance(action, argparse._SubParsersAction)]
+    choices = [choice for action in actions for choice in action._choices_actions]
+    summary = next((choice.help for choice in choices if choice.dest == parser.prog.split()[-1]), None)
+    usage = " ".join(parser.format_usage().split())
+    usage = usage.removeprefix("usage: ").removeprefix("Usage: ").removeprefix(parser.prog).strip()
+    lines = [f'.TH {_name(parser).upper()} 1 "" "tropalign {__version__}" "tropalign"', ".SH NAME"]
+    lines.append(_text(f"{_name(parser)} - {summary or 'exact alignment of biological sequences'}"))
+    lines += [".SH SYNOPSIS", f".B {_text(parser.prog)}", _text(usage), ".SH DESCRIPTION"]
+    lines.append(_text(parser.description or ""))
+    for group in parser._action_groups:
+        lines += _group(group)
+    n_before = len(lines)
+    for block in (parser.epilog or "").split("\n\n"):  # examples verbatim, other text as paragraphs
+        if block.startswith(("example:", "examples:")):
+            lines += [".SH EXAMPLES", ".EX", *(_text(command) for command in block.split("\n")[1:]), ".EE"]
+        elif block:
+            lines += [".SH NOTES" if ".SH NOTES" not in lines[n_before:] else ".PP", *map(_text, block.split("\n"))]
+    others = [_name(one) for one in (main, *verbs.values()) if one is not parser]
+    lines += [".SH SEE ALSO", *(f".BR {_text(name)} (1){',' if name != others[-1] else ''}" for name in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _name(parser: argparse.ArgumentParser) -> str:
+    return parser.prog.replace(" ", "-")
+
+
+def _group(group: Any) -> list[str]:
+    """Return a section of options, each with its values and help."""
+    lines = []
+    for action in group._group_actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                lines += [".TP", f".B {_text(choice.dest)}", _text(choice.help or "")]
+        elif action.help is not argparse.SUPPRESS:
+            lines += [".TP", _heading(action), _text((action.help or "").replace("%%", "%"))]
+    title = (group.title or "options").upper()
+    return [f".SH {_text('ARGUMENTS' if title.startswith('POSITIONAL') else title)}", *lines] if lines else []
+
+
+def _heading(action: argparse.Action) -> str:
+    values = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest)
+    if not action.option_strings:
+        return f"\\fI{_text(str(values))}\\fR"
+    names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
+    return names if action.nargs == 0 else f"{names} \\fI{_text(str(values))}\\fR"
+
+
+def _text(words: str) -> str:
+    """Escape text so that roff prints it verbatim."""
+    escaped = words.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

@@ -36,7 +36,7 @@ from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
-    from tropalign.client.uploads import Uploads
+    from tropalign.client.transport import Uploads
 
 #: Arguments that the server decides.
 SERVERS = ("n_threads", "memory_bytes", "device")
@@ -246,7 +246,18 @@ def _hits(job: _Job, models: Any, sequences: Any) -> Hits:
         _thresholds(job, thresholds, n_rounds)
     job.option("skip_foreign", given.get("skip_foreign", False), False)
     if given.get("options") is not None:
-        _filters(job, given["options"])
+        options = given["options"]
+        if not isinstance(options, SearchOptions):
+            raise UsageError("options must be a tropalign.SearchOptions")
+        usual = SearchOptions()
+        if options == SearchOptions.unfiltered(null2=options.null2, seed=options.seed):
+            job.options["max"] = True
+        else:
+            for name in ("f1", "f2", "f3"):
+                job.option(name.upper(), getattr(options, name), getattr(usual, name))
+            job.option("nobias", not options.bias_filter, False)
+        job.option("nonull2", not options.null2, False)
+        job.option("seed", options.seed, usual.seed)
     return job.result(Hits)
 
 
@@ -277,20 +288,6 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
         for option in [name for name in job.options if name not in ("Z", "domZ", "iterate")]:
             del job.options[option]
         job.options[f"cut_{names[thresholds.bit_cutoffs]}"] = True
-
-
-def _filters(job: _Job, options: Any) -> None:
-    if not isinstance(options, SearchOptions):
-        raise UsageError("options must be a tropalign.SearchOptions")
-    usual = SearchOptions()
-    if options == SearchOptions.unfiltered(null2=options.null2, seed=options.seed):
-        job.options["max"] = True
-    else:
-        for name in ("f1", "f2", "f3"):
-            job.option(name.upper(), getattr(options, name), getattr(usual, name))
-        job.option("nobias", not options.bias_filter, False)
-    job.option("nonull2", not options.null2, False)
-    job.option("seed", options.seed, usual.seed)
 
 
 def place(server: Server, package: Any, reads: Any, given: Mapping[str, Any]) -> Iterator[Placements]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, TropalignError
 from tropalign.options.option import Options, again, option
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import OutputOptions
+from tropalign.verbs.command import Command, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tropalign.client.remote_job import JobRecord, RemoteDatabase, RemoteJob, databases_of
-from tropalign.client.transport import Address, Transport, check_private, token_of
-from tropalign.client.uploads import Uploads, files_of
+from tropalign.client.transport import Address, Transport, Uploads, check_private, files_of, token_of
 from tropalign.errors import InputError, UsageError, did_you_mean, listed, shown
 
 if TYPE_CHECKING:

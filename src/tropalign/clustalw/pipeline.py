@@ -33,7 +33,7 @@ from tropalign.results.newick import quoted
 from tropalign.trees.joining import RulesName, neighbour_joining, upgma
 
 if TYPE_CHECKING:
-    from tropalign.devices.names import DeviceLike
+    from tropalign.devices.registry import DeviceLike
     from tropalign.execution.task import Device
     from tropalign.sequences.batch import SequenceBatch
 

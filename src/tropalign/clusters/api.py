@@ -13,7 +13,7 @@ import numpy as np
 from tropalign.clusters.candidates import Tally, check_set
 from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, ClusterStrandOption
-from tropalign.devices.names import ComputeArguments, device_names
+from tropalign.devices.registry import ComputeArguments, device_names
 from tropalign.errors import UsageError
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
@@ -21,8 +21,7 @@ from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
 from tropalign.pairwise.tracks import TrackArguments, with_tracks
-from tropalign.resources.limits import default_budget
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.resources.limits import checked_memory, checked_threads, default_budget
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch

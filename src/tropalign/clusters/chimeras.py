@@ -25,14 +25,13 @@ from tropalign.clusters.chimera_parents import (
     parents,
 )
 from tropalign.clusters.options import ChimeraOptions, ChimeraRules
-from tropalign.devices.names import ComputeArguments
+from tropalign.devices.registry import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, SequencesArgument
-from tropalign.resources.limits import default_budget, require
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.resources.limits import checked_memory, checked_threads, default_budget, require
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 from tropalign.sequences.annotations import counts_of, has_count

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, UsageError, named
 from tropalign.pairwise.options import PlusOrBoth
 from tropalign.ragged import wanted_rows
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 from tropalign.results.clusters import Clusters, Orientations, OtuTable, otu_names
 from tropalign.results.columns import Result
 from tropalign.results.names import Quality

@@ -8,7 +8,7 @@ from tropalign.errors import UsageError
 from tropalign.execution.files import output_name
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ChimerasContext, ClustersContext
-from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of, write
+from tropalign.formats.format import format_for_path, format_names, format_of, suffix_of, write
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.clusters import Clusters, OtuTable
 from tropalign.results.names import ChimerasFormat, ClustersFormat

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tropalign.errors import UsageError, named
 from tropalign.options.option import AMOUNT, FRACTION, POSITIVE, Options, argument, but, number, option, whole
 from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions, PlusOrBoth, StrandOption
-from tropalign.resources.numbers import decimal_number, whole_number
+from tropalign.resources.limits import decimal_number, whole_number
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.formats.segments.tracks import Track, bounds_of
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.reader import SequenceBlock, survey_of
 

@@ -19,8 +19,7 @@ from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
-from tropalign.resources.limits import PROCESS_BYTES, require, resolve_threads
-from tropalign.resources.numbers import checked_memory
+from tropalign.resources.limits import PROCESS_BYTES, checked_memory, require, resolve_threads
 from tropalign.results.segments import Segments
 from tropalign.sequences.batch import Sequences
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.decoding.observations import Observations
-from tropalign.devices.gpu import Buffer, DeviceCache, Gpu, Memory, Pace, Program, Programs, kernel_source, require_room
+from tropalign.devices.gpu import Buffer, Gpu, Memory, Pace, Program, Programs, kernel_source, require_room
+from tropalign.devices.registry import DeviceCache
 from tropalign.errors import DeviceError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import CostList, Device, Progress, Tile, cuts

@@ -48,8 +48,7 @@ from tropalign.decoding.options import PARTS, PartName
 from tropalign.errors import InputError, shown
 from tropalign.execution.files import output_path, write_stream, written
 from tropalign.properties import cached_property
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import resolve_threads, whole_number
 from tropalign.sequences.files import Source, file_name, read_text
 
 Model = TypeVar("Model")

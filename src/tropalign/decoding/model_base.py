@@ -17,8 +17,7 @@ from tropalign.decoding.options import PARTS, PartName
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.properties import cached_property
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import resolve_threads, whole_number
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.option import FRACTION, TEXT, Options, argument, option, whole
-from tropalign.resources.numbers import decimal_number, whole_number
+from tropalign.resources.limits import decimal_number, whole_number
 
 Way = Literal["viterbi", "posterior"]
 #: Ways to choose the label of a position: that of the best path's state, or the one with the highest posterior.

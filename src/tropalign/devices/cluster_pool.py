@@ -22,8 +22,8 @@ from weakref import WeakKeyDictionary
 from tropalign.devices.dask_cluster import Cluster, Unreachable
 from tropalign.devices.remote_worker import Answer, Opener, Work, is_made_anew, packed, unpacked
 from tropalign.errors import DeviceError, shown
+from tropalign.execution.scheduler import MOST_FAILURES, Job, JobQueue, averaged
 from tropalign.execution.task import Progress, Task, Tile, naming
-from tropalign.execution.thread_pool import MOST_FAILURES, Job, JobQueue, averaged
 
 #: Number of batches after which an unused object is forgotten.
 KEPT_BATCHES = 64

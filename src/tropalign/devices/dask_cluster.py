@@ -28,11 +28,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tropalign import __version__
-from tropalign.devices.names import LOCAL, check_address
 from tropalign.devices.remote_worker import Answer, compute
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
 from tropalign.resources.limits import available_threads, without_interrupts
 
+#: Addresses in the file of a scheduler.
+SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "ucxx://")
 #: Seconds within which a scheduler must answer at first.
 CONNECT_SECONDS = 30.0
 #: Seconds for which connections may be refused at first, as by a scheduler that is starting; after as many seconds
@@ -106,12 +107,11 @@ class Cluster:
         if not isinstance(where, str):
             return where
         _silence()
-        local = LOCAL.fullmatch(where)
         try:
-            if local:
+            if _is_local(where):
                 with without_interrupts():
                     made = self._distributed.LocalCluster(
-                        n_workers=int(local[1] or available_threads()),
+                        n_workers=int(where.partition(":")[2] or available_threads()),
                         threads_per_worker=1,
                         processes=True,
                         dashboard_address="127.0.0.1:0",  # a separate port: other users may have clusters here
@@ -188,7 +188,7 @@ class Cluster:
         """
         if self._client.status not in ("closed", "closing"):
             return
-        if self._where is None or LOCAL.fullmatch(self._where):
+        if self._where is None or _is_local(self._where):
             raise DeviceError(f"the connection to {self.name} is closed: repeat the command")
         with suppress(DeviceError):
             self._client = self._connected(self._where)
@@ -290,15 +290,22 @@ class Cluster:
                 self._client.cancel(list(futures), force=True)
 
 
+def _is_local(where: str) -> bool:
+    return where.partition(":")[0] == "local" and not where.endswith(".json")
+
+
 def _address_in(path: str) -> str:
     """Return the address in a scheduler file, waiting for the file; raise ValueError if it has no address."""
     began = time.monotonic()
     while True:
         try:
-            return check_address(json.loads(Path(path).read_bytes())["address"])
+            address: str = json.loads(Path(path).read_bytes())["address"]
+            if not address.startswith(SCHEMES):
+                raise ValueError("not an address")
+            return address
         except FileNotFoundError:
             found, patience = "there is no such file", CONNECT_SECONDS
-        except (ValueError, LookupError, TypeError):  # or a half-written file
+        except (ValueError, LookupError, TypeError, AttributeError):  # or a half-written file
             found, patience = "this file contains no scheduler address", LOOK_SECONDS
         if time.monotonic() - began > patience:
             raise ValueError(found)

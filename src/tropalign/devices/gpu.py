@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +92,6 @@ class GpuInfo:
     has_dpx: bool
     shuffles: str
 
-
-Made = TypeVar("Made")
 
 #: Seconds of work per launch, so that a run can be stopped and reports progress.
 LAUNCH_SECONDS = 0.5
@@ -186,28 +184,3 @@ def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) 
             needed_bytes=needed_bytes,
             allowed_bytes=allowed_bytes,
         )
-
-
-class DeviceCache:
-    """Objects that a task keeps on each device: the first thread that needs one makes it while the others wait."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[Gpu, threading.Lock] = {}
-        self._made: dict[tuple[Gpu, Hashable], Any] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return DeviceCache, ()  # device objects do not travel with the task
-
-    def get(self, device: Gpu, what: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the cached result of the first `make`; errors are not cached.
-
-        `make` must not use the cache for the same device.
-        """
-        with self._lock:
-            lock = self._locks.setdefault(device, threading.Lock())
-        with lock:
-            if (device, what) not in self._made:
-                self._made[device, what] = make()
-            made: Made = self._made[device, what]
-            return made

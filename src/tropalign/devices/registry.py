@@ -4,18 +4,117 @@ from __future__ import annotations
 
 import importlib
 import re
+import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from tropalign.devices.gpu import Gpu, GpuInfo
-from tropalign.devices.names import KINDS, device_names, is_cluster
-from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named
-from tropalign.execution.task import Device, Progress, Task, Tile
+from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named, shown
+from tropalign.options.option import Options, argument
 from tropalign.resources.limits import available_threads, default_budget, free_bytes, resolve_threads
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from tropalign.devices.gpu import Gpu, GpuInfo
+    from tropalign.execution.task import Device, Progress, Task, Tile
+
+#: Devices as callers give them: names, cluster addresses, a distributed.Client, or several of these.
+DeviceLike: TypeAlias = "str | Client | Iterable[str | Client]"
+
+_NUMBER = "(0|[1-9][0-9]*)"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Kind of GPU.
+
+    - `package`: required module, installed by an extra that is named like the kind.
+    - `number`: regular expression of the text after ``KIND:`` in a device name.
+    - `example`: a device name.
+    """
+
+    package: str
+    number: str
+    example: str
+
+
+#: Keys: the module ``tropalign.devices.KIND``, which has `find()` and `open_device(name)`. `auto` prefers the
+#: first.
+KINDS = {
+    "cuda": Kind("cuda.bindings", _NUMBER, "cuda:0"),
+    "opencl": Kind("pyopencl", rf"{_NUMBER}\.{_NUMBER}", "opencl:0.0"),
+}
+
+
+def check_device_name(name: str) -> str:
+    """Return the name unchanged, or raise ValueError if it cannot be a device name."""
+    if isinstance(name, str) and name in ("auto", "cpu"):
+        return name
+    patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
+    if not isinstance(name, str) or not re.fullmatch("|".join(patterns), name):
+        *examples, last = ["auto", "cpu", *(entry.example for entry in KINDS.values())]
+        raise ValueError(
+            f"{name!r} is not a device: write {', '.join(examples)} or {last} (tropalign devices lists them)"
+        )
+    return name
+
+
+def device_names(device: Any) -> list[Any]:
+    """Return one or several names, cluster addresses or clients as a list; raise UsageError if empty or invalid."""
+    is_one = isinstance(device, str) or is_cluster(device) or not isinstance(device, Iterable)
+    names = [device] if is_one else list(device)
+    if not names:
+        raise UsageError('device: the list is empty; "auto" selects the available ones')
+    try:
+        return [name if is_cluster(name) else check_device_name(name) for name in names]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+class ComputeArguments(Options):
+    """Devices that compute, with limits on threads and memory."""
+
+    n_threads: int = argument(
+        default=0, kw_only=True, doc="Number of threads, at most 1024; 0: all that the process may use."
+    )
+    memory_bytes: int | None = argument(
+        default=None,
+        kw_only=True,
+        doc="Memory for the computation, excluding the sequences; by default a share of the free memory.",
+    )
+    device: DeviceLike = argument(
+        default="auto",
+        kw_only=True,
+        doc='Devices that compute, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and '
+        'also the GPUs if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes '
+        "on its workers. The result does not depend on the device.",
+    )
+
+
+LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
+
+
+def check_address(text: str) -> str:
+    """Return the address unchanged, or raise ValueError if it is not a cluster address."""
+    if not isinstance(text, str) or not (LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
+        raise ValueError(
+            f"{shown(repr(text))} is not a cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for "
+            "four processes on this machine"
+        )
+    return text
+
+
+def is_cluster(value: Any) -> bool:
+    """True for a cluster address or a distributed.Client."""
+    if isinstance(value, str):
+        return bool(LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
+    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")
+
 
 #: Memory below which `auto` does not look for GPUs: the drivers' libraries take about 150 MB.
 AUTO_GPU_BYTES = 512 << 20
@@ -59,6 +158,34 @@ class CpuDevice:
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """Return the tile's result, computed in the calling thread so that Ctrl-C reaches it."""
         return task.on_cpu(tile, self.n_threads, progress)
+
+
+Made = TypeVar("Made")
+
+
+class DeviceCache:
+    """Objects that a task keeps on each device: the first thread that needs one makes it while the others wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[Gpu, threading.Lock] = {}
+        self._made: dict[tuple[Gpu, Hashable], Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeviceCache, ()  # device objects do not travel with the task
+
+    def get(self, device: Gpu, what: Hashable, make: Callable[[], Made]) -> Made:
+        """Return the cached result of the first `make`; errors are not cached.
+
+        `make` must not use the cache for the same device.
+        """
+        with self._lock:
+            lock = self._locks.setdefault(device, threading.Lock())
+        with lock:
+            if (device, what) not in self._made:
+                self._made[device, what] = make()
+            made: Made = self._made[device, what]
+            return made
 
 
 @dataclass(frozen=True)
@@ -185,7 +312,7 @@ def _is_installed(library: str) -> bool:
 
 
 #: Type of a job's ``check_gpu`` (verbs/devices.py): raises DeviceError if a result differs from the processor's.
-Check = Callable[[Gpu], None]
+Check: TypeAlias = "Callable[[Gpu], None]"
 
 
 def verdict(name: str, checks: Mapping[str, Check]) -> str:

@@ -22,8 +22,7 @@ from typing import IO, Any
 
 from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest, RemainingWork
-from tropalign.execution.parts import MANIFEST, MOST_SECTIONS, Parts, part_name
-from tropalign.execution.sections import BLOCK_BYTES
+from tropalign.execution.parts import BLOCK_BYTES, MANIFEST, MOST_SECTIONS, Parts, part_name
 
 MAGIC = b"tropart2"
 _HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<QI")

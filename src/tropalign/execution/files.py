@@ -64,7 +64,19 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
                 raise UsageError(f"two outputs go to {where}: give each its own name")
             seen |= keys
             if path is not None:
-                _check_place(path)
+                if path.is_dir():
+                    raise InputError("the output is a directory: name a file in it", file=str(path))
+                if not path.parent.is_dir():
+                    raise InputError("there is no such directory to write to: make it first", file=str(path.parent))
+                if len(os.fsencode(path.name)) > NAME_BYTES:
+                    raise InputError(
+                        f"the name is longer than {NAME_BYTES} bytes: choose a shorter one", file=str(path)
+                    )
+                if path.is_symlink():  # realpath resolves all other links
+                    raise InputError("the symbolic link is circular: name another file", file=str(path))
+                if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+                    place = path if path.exists() else path.parent
+                    raise InputError("no permission to write here", file=str(place))
         except (OSError, ValueError, RuntimeError) as error:  # an impossible file name
             raise disk_error(error, output, 0) from None
 
@@ -87,20 +99,6 @@ def _redirected(stream: Any) -> list[object]:
     except (AttributeError, OSError, ValueError):  # closed, or not a stream of the operating system
         return []
     return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
-
-
-def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise InputError("the output is a directory: name a file in it", file=str(path))
-    if not path.parent.is_dir():
-        raise InputError("there is no such directory to write to: make it first", file=str(path.parent))
-    if len(os.fsencode(path.name)) > NAME_BYTES:
-        raise InputError(f"the name is longer than {NAME_BYTES} bytes: choose a shorter one", file=str(path))
-    if path.is_symlink():  # realpath resolves all other links
-        raise InputError("the symbolic link is circular: name another file", file=str(path))
-    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        place = path if path.exists() else path.parent
-        raise InputError("no permission to write here", file=str(place))
 
 
 def check_terminal(what: str, output: str) -> None:

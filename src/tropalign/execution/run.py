@@ -18,10 +18,9 @@ from typing import Any, BinaryIO, Protocol, runtime_checkable
 from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.files import is_compressed, made, output_path, renamed, write_stream, written
 from tropalign.execution.manifest import Manifest, RemainingWork, Shard, hash_of
-from tropalign.execution.parts import Parts, PartWriting, parts_directory, recorded_manifest
+from tropalign.execution.parts import Blocks, Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import DISK_FULL, Show, no_progress
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.sections import Blocks, Sections, Spool
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.resources.limits import default_budget
 

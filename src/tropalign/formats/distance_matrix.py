@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, UsageError, shown
-from tropalign.formats.registry import suffix_of
+from tropalign.formats.format import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
 from tropalign.sequences.phylip_files import strict_end
 from tropalign.sequences.texts import decoded

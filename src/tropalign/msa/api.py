@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.execution.progress import check_stages
 from tropalign.msa import pipeline
 from tropalign.msa.family import MOST_CUT_RESIDUES, MOST_RESIDUES, family_of, on_one_strand, warn_of_turned_rows
@@ -24,8 +23,7 @@ from tropalign.msa.options import (
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument
-from tropalign.resources.limits import budget_of, resolve_threads
-from tropalign.resources.numbers import checked_threads
+from tropalign.resources.limits import budget_of, checked_threads, resolve_threads
 
 if TYPE_CHECKING:
     import os

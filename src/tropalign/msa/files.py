@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tropalign.errors import TropalignWarning, UsageError, listed, shown
 from tropalign.execution.files import output_name
 from tropalign.formats.aligned import AlignedContext, title_of
-from tropalign.formats.registry import format_for_path, write
+from tropalign.formats.format import format_for_path, write
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.names import MultipleFormat
 from tropalign.sequences import aligned_files

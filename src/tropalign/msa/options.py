@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.options.option import E_VALUE, Options, but, number, option, whole
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 
 EffortName = Literal["default", "accurate", "fast"]
 RulesName = Literal["tropalign", "quickprobs1", "quickprobs2"]

@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import DeviceCache
-from tropalign.devices.names import DeviceLike, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceCache, DeviceLike, device_names, open_devices
 from tropalign.errors import ScoringError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import CostList, Progress, Tile, cuts
 from tropalign.msa.add import joined
 from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
-from tropalign.resources.numbers import checked_threads
+from tropalign.resources.limits import checked_threads
 from tropalign.results.columns import Result
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix

@@ -33,7 +33,7 @@ from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
 from tropalign.ragged import offsets_of
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.gpu import DeviceCache
+from tropalign.devices.registry import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.msa.models import PairModel
-from tropalign.resources.limits import human
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number, human
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:

@@ -367,32 +367,24 @@ class Options:
             if kind.least is not None and kind.most is not None and kind is not FRACTION  # `settle` checks fractions
         }
 
-    def __init__(self, *values: Any, **named: Any) -> None:
+    def __init__(self, *values: Any, **given: Any) -> None:
         if values:
-            named = self._by_place(values, named)
-        if not self._required <= named.keys() <= self._declared.keys():
-            raise TypeError(self._misfit(named))
-        self.__dict__.update(named)
+            if len(values) > len(self._places):
+                taken = f"{len(self._places)} positional argument{'' if len(self._places) == 1 else 's'}"
+                raise TypeError(f"{type(self).__name__} takes {taken} but {len(values)} were given")
+            placed = dict(zip(self._places, values, strict=False))
+            if placed.keys() & given.keys():
+                twice = next(name for name in placed if name in given)
+                raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
+            given = placed | given
+        if not self._required <= given.keys() <= self._declared.keys():
+            raise TypeError(self._misfit(given))
+        self.__dict__.update(given)
         self.settle()
-        for name in self._ranges.keys() & named.keys():
-            self._check_range(name, *self._ranges[name])
-
-    def _check_range(self, name: str, least: float, most: float) -> None:
-        """Raise UsageError if a number is outside the range of its kind; `settle` need not check this."""
-        value = getattr(self, name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
-            raise UsageError(f"{named(name)} {str(value)[:40]} is not a number from {least:g} to {most:g}")
-
-    def _by_place(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """Combine positional and keyword values into a dict by name."""
-        if len(values) > len(self._places):
-            taken = f"{len(self._places)} positional argument{'' if len(self._places) == 1 else 's'}"
-            raise TypeError(f"{type(self).__name__} takes {taken} but {len(values)} were given")
-        placed = dict(zip(self._places, values, strict=False))
-        if placed.keys() & named.keys():
-            twice = next(name for name in placed if name in named)
-            raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
-        return placed | named
+        for name in self._ranges.keys() & given.keys():  # `settle` need not check these
+            value, (least, most) = getattr(self, name), self._ranges[name]
+            if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
+                raise UsageError(f"{named(name)} {str(value)[:40]} is not a number from {least:g} to {most:g}")
 
     def _misfit(self, named: Mapping[str, Any]) -> str:
         """Return the message for missing or unknown arguments."""

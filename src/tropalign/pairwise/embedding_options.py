@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from tropalign.devices.names import is_cluster
+from tropalign.devices.registry import is_cluster
 from tropalign.errors import DeviceError, ScoringError
 from tropalign.options.option import DECIMAL, Options, option
 from tropalign.pairwise.options import PairOptions
 from tropalign.properties import cached_property
-from tropalign.resources.numbers import checked_choice, decimal_number
+from tropalign.resources.limits import checked_choice, decimal_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,7 @@ from tropalign.pairwise.embedding_options import EmbeddedPairOptions, Similarity
 from tropalign.pairwise.options import SelectionOptions
 from tropalign.pairwise.score_tables import TableOptions
 from tropalign.pairwise.task import PairsTask
-from tropalign.resources.limits import budget_of
-from tropalign.resources.numbers import checked_threads
+from tropalign.resources.limits import budget_of, checked_threads
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.scoring import SubstitutionMatrix
 from tropalign.sequences import PROTEIN

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native, ragged
-from tropalign.devices.gpu import DeviceCache
+from tropalign.devices.registry import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.embedded import Embedded

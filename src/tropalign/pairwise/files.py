@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import output_name
+from tropalign.formats.format import format_for_path, format_of, suffix_of, write
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.registry import format_for_path, format_of, suffix_of, write
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, aligned_pairs
 from tropalign.results.alignments import AlignmentTable, warn_of_local

@@ -9,7 +9,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from tropalign.devices.names import is_cluster
+from tropalign.devices.registry import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.options.option import (
     AMOUNT,
@@ -27,7 +27,7 @@ from tropalign.options.option import (
     whole,
 )
 from tropalign.properties import cached_property
-from tropalign.resources.numbers import checked_choice, decimal_number, whole_number
+from tropalign.resources.limits import checked_choice, decimal_number, whole_number
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from tropalign import _native
 from tropalign.errors import InputError, named, said
 from tropalign.execution.task import CostList, Tile, cuts, share
 from tropalign.properties import cached_property
-from tropalign.resources.limits import require
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number, require
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import TAKEN_BYTES
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends

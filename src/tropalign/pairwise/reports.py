@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_terminal, output_name
 from tropalign.execution.run import Output
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, format_for_path, make_writer, suffix_of, write
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.plots import (
     COLOURS,
@@ -26,7 +26,6 @@ from tropalign.formats.pairs.plots import (
 )
 from tropalign.formats.pairs.report import columns_of
 from tropalign.formats.picture import require_matplotlib
-from tropalign.formats.registry import format_for_path, make_writer, suffix_of, write
 from tropalign.results.alignments import AlignmentTable, concatenate
 
 if TYPE_CHECKING:

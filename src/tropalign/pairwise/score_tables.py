@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.devices.names import ComputeArguments
+from tropalign.devices.registry import ComputeArguments
 from tropalign.errors import InputError, ScoringError
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with

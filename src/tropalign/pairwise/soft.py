@@ -17,8 +17,7 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.pairwise.score_tables import TableScoring, align_scores, with_two_dimensions
 from tropalign.pairwise.table_rows import not_finite
-from tropalign.resources.limits import budget_of, resolve_threads
-from tropalign.resources.numbers import decimal_number
+from tropalign.resources.limits import budget_of, decimal_number, resolve_threads
 from tropalign.results import display
 from tropalign.results.alignments import Alignment
 from tropalign.scoring import Gap

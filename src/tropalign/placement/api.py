@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with
@@ -17,8 +16,7 @@ from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scorer import N_BEST, check_mates, check_place
 from tropalign.placement.scoring import PlacementScoring, ReadOptions, Scheme, scheme_of
 from tropalign.placement.task import PlaceTask
-from tropalign.resources.limits import default_budget, resolve_threads
-from tropalign.resources.numbers import checked_memory, whole_number
+from tropalign.resources.limits import checked_memory, default_budget, resolve_threads, whole_number
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import Source
 from tropalign.sequences.inputs import numbered

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, format_for_path, make_writer
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.placement.reference import ReferencePackage
 from tropalign.sequences.annotations import teller
 

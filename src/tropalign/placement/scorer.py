@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import DeviceCache, Gpu
-from tropalign.devices.names import is_cluster
+from tropalign.devices.gpu import Gpu
+from tropalign.devices.registry import DeviceCache, is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.task import Progress
 from tropalign.placement.reference import ReferencePackage

@@ -47,8 +47,7 @@ from tropalign.placement.reads import (
 )
 from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scorer import Best, Scorer, Scores, Sets, encoded, joined
-from tropalign.resources.limits import require
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number, require
 from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.alphabet import reverse_complement
 from tropalign.sequences.kinds import Evidence, Kind

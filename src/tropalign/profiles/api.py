@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import ComputeArguments, device_names, open_devices
 from tropalign.errors import UsageError, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with

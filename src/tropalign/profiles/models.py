@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, named, shown
 from tropalign.execution.files import check_outputs, output_name, write_to
-from tropalign.formats.registry import format_for_path
+from tropalign.formats.format import format_for_path
 from tropalign.profiles.calibration import calibrate
 from tropalign.profiles.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property

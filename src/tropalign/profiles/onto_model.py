@@ -23,8 +23,7 @@ from tropalign.options.option import Options, argument
 from tropalign.profiles.family_models import FamilyModel, MappedRows, family_model_of, mapped_rows, read_family_model
 from tropalign.profiles.models import Model
 from tropalign.profiles.proteins import LONGEST
-from tropalign.resources.limits import budget_of, human, resolve_threads
-from tropalign.resources.numbers import checked_choice, checked_threads
+from tropalign.resources.limits import budget_of, checked_choice, checked_threads, human, resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.option import FRACTION, P_VALUE, POSITIVE, Options, argument, number, option, whole
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 
 #: Contents of a file of queries; "auto" is judged by content.
 QueryKind = Literal["auto", "models", "alignment", "sequences"]

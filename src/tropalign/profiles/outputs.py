@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import UsageError, counted
 from tropalign.execution.files import check_terminal, write_to
 from tropalign.execution.run import Output, ShareWriter
-from tropalign.formats.format import Header
+from tropalign.formats.format import Header, format_for_path, make_writer, write
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.hmmer import ModelsContext
-from tropalign.formats.registry import format_for_path, make_writer, write
 from tropalign.profiles.options import SearchOptions
 from tropalign.results.hits import Hits
 from tropalign.results.names import HitsFormat

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.gpu import DeviceCache
+from tropalign.devices.registry import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.profiles.models import Model
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.proteins import Proteins
 from tropalign.profiles.sources import NODE_BYTES, Models, ModelSource, TargetSource
-from tropalign.resources.numbers import environment_number
+from tropalign.resources.limits import environment_number
 from tropalign.results.found_hits import (
     DOMAIN_COLUMNS,
     HIT_COLUMNS,

@@ -1,8 +1,9 @@
-"""Free memory of the machine, and checks that a job fits into it."""
+"""Limits: free memory, threads and control groups; checks that a job fits, and of numbers from callers."""
 
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 import signal
@@ -11,12 +12,66 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import lru_cache
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from tropalign.errors import ResourceError, named
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.errors import ResourceError, UsageError, named
+
+#: Maximum number of threads: more than any machine has.
+MOST_THREADS = 1024
+#: Maximum number of bytes: native code can count them, and no machine has more, so a larger number is a typing error.
+MOST_BYTES = 1 << 60
+
+
+def whole_number(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
+    """Convert any integer type to int; raise UsageError on other types and outside the bounds."""
+    try:
+        number = operator.index("" if isinstance(value, bool) else value)  # type: ignore[arg-type]
+    except TypeError:  # also raised for an array of several numbers
+        raise UsageError(f"{named(name)} {value!r} is not a whole number") from None
+    if (least is not None and number < least) or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{named(name)} {number} is out of range: give a number {bounds}")
+    return number
+
+
+def decimal_number(name: str, value: Any) -> int | float:
+    """Convert a finite number to int if it is integral, else to float; raise UsageError on anything else."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not math.isfinite(value):
+        raise UsageError(f"{named(name)} {value!r} is not a number")
+    nearest = float(value)
+    return int(nearest) if nearest.is_integer() else nearest
+
+
+def checked_choice(name: str, value: Any) -> None:
+    """Raise UsageError, with the argument's name, on anything but True and False."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise UsageError(f"{named(name)} is a {type(value).__name__}: give True or False")
+
+
+def checked_threads(n_threads: Any) -> int:
+    """Check that `n_threads` is from 0 (all available threads) to 1024, or raise UsageError."""
+    return whole_number("n_threads", n_threads, 0, MOST_THREADS)
+
+
+def checked_memory(memory_bytes: Any) -> int | None:
+    """Return the maximum memory in bytes, None for a share of the free memory; raise UsageError on anything else."""
+    if isinstance(memory_bytes, float) and math.isfinite(memory_bytes) and memory_bytes == int(memory_bytes):
+        memory_bytes = int(memory_bytes)
+    return None if memory_bytes is None else min(whole_number("memory_bytes", memory_bytes, 1), MOST_BYTES)
+
+
+def environment_number(name: str, text: str) -> int:
+    """Return the value of the environment variable, at least 1, or raise UsageError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= 1):
+        raise UsageError(f"{name}={text!r} is not a whole number above 0: unset the variable or correct it")
+    return int(text)
+
 
 ROOT = Path("/")
 
@@ -63,8 +118,6 @@ def without_interrupts() -> Iterator[None]:
 
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-#: Upper bound for amounts of memory: no machine has more, so a larger value is a typing error.
-MOST_BYTES = 1 << 60
 #: Share of the free memory that a run takes by default.
 DEFAULT_SHARE = 0.6
 #: Process size before any input is read: interpreter, NumPy, the compiled module, and freed memory that is

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import InputError, Single, UsageError, shown
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 from tropalign.results import display
 from tropalign.results.columns import Axis, Table
 from tropalign.results.newick import MOST_BYTES, Nodes, each_tree, newick_text, number_in, parse_nodes, quoted

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import InputError, UsageError, counted, named, shown
 from tropalign.properties import cached_property
-from tropalign.resources.numbers import decimal_number
+from tropalign.resources.limits import decimal_number
 from tropalign.scoring.scores import MOST, N_CODES, stand_in_of
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch

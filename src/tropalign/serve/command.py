@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import ResourceError, shown
 from tropalign.options.option import POSITIVE, Kind, Options, again, number, option, whole
 from tropalign.resources.limits import default_budget, parse_bytes
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import ClusterOptions, DeviceOptions, OutputOptions
+from tropalign.verbs.command import ClusterOptions, Command, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, MailServer, Settings
-    from tropalign.serve.storage import Storage
     from tropalign.serve.storage.users import Entry
 #: About a hundred years: some systems cannot represent later dates.
 MOST_KEEP_DAYS = 36_500
@@ -391,7 +389,17 @@ def _run(settings: Settings, options: Serve) -> None:
 
         with Storage.open(settings) as storage:
             if options.add_token is not None:
-                _add_token(storage, options.add_token, options.token_file)
+                token, secret = storage.tokens.add(options.add_token)
+                if options.token_file is None:
+                    print(secret)
+                    return
+                from tropalign.serve.private import write_secret
+
+                try:
+                    write_secret(Path(options.token_file), secret)
+                except BaseException:  # no one has received it
+                    storage.tokens.revoke(token.id)
+                    raise
             elif options.revoke_token is not None:
                 storage.tokens.revoke(options.revoke_token)
             elif options.list_tokens:
@@ -421,21 +429,6 @@ def check_installed() -> None:
     for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):
         if find_spec(module) is None:
             raise ResourceError(f"the server lacks a module ({module}): pip install 'tropalign[serve]'")
-
-
-def _add_token(storage: Storage, user: str, path: str | None) -> None:
-    """Make a token, and print it or write it to a file; revoke it if the file cannot be written."""
-    from tropalign.serve.private import write_secret
-
-    token, secret = storage.tokens.add(user)
-    if path is None:
-        print(secret)
-        return
-    try:
-        write_secret(Path(path), secret)
-    except BaseException:
-        storage.tokens.revoke(token.id)
-        raise
 
 
 def audit_line(entry: Entry) -> str:

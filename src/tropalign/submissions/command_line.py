@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tropalign.errors import UsageError, shown
-from tropalign.formats.format import SVG, TSV
+from tropalign.formats.format import SVG, TSV, format_for_path, format_of, suffix_of
 from tropalign.formats.pairs import layout_of
-from tropalign.formats.registry import format_for_path, format_of, suffix_of
-from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
-from tropalign.submissions.submission import InputItem, Submission
+from tropalign.submissions.submission import InputItem, Submission, numbered, sanitised
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,
@@ -53,7 +51,16 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
         raise UsageError(f"tropalign {name} --help lists the arguments")
     options = parsed(name, rest)
     output: str = options.values()["output"]
-    _check_ours(name, options)
+    if getattr(options, "each", False):
+        raise UsageError("servers do not support --each: submit the files one by one")
+    for one in (*options_of(name, "machine"), *options_of(name, "private")):
+        if one.name not in _OF_HERE and getattr(options, one.name) != one.default:
+            raise UsageError(f"the server chooses {one.typed[-1]} itself: leave it out")
+    for one in options_of(name, "value"):
+        if one.kind is not None and one.kind.name == "text":
+            value = getattr(options, one.name)
+            if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
+                raise UsageError("lists in a file (@FILE) are not sent to servers: give the values themselves")
     check_together(options)
     verb = served_verb(name)
     inputs, paths = _inputs(verb, options)
@@ -72,20 +79,6 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     if len([place for place in places.values() if place == "-"]) > 1:
         raise UsageError("two outputs cannot both go to standard output: name a file for one of them")
     return Submission(name, inputs, chosen, format, tuple(role for role in places if role != MAIN)), paths, places
-
-
-def _check_ours(name: str, command: Command) -> None:
-    """Reject options that set how, where or with what to compute."""
-    if getattr(command, "each", False):
-        raise UsageError("servers do not support --each: submit the files one by one")
-    for one in (*options_of(name, "machine"), *options_of(name, "private")):
-        if one.name not in _OF_HERE and getattr(command, one.name) != one.default:
-            raise UsageError(f"the server chooses {one.typed[-1]} itself: leave it out")
-    for one in options_of(name, "value"):
-        if one.kind is not None and one.kind.name == "text":
-            value = getattr(command, one.name)
-            if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
-                raise UsageError("lists in a file (@FILE) are not sent to servers: give the values themselves")
 
 
 def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:

@@ -6,15 +6,15 @@ import hashlib
 import json
 import re
 import shlex
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
+from tropalign.formats.format import COMPRESSED, media_type_of
 from tropalign.formats.pairs import MATRIX_LAYOUTS
-from tropalign.formats.registry import media_type_of
-from tropalign.submissions.file_names import numbered, sanitised, stem_of
 from tropalign.submissions.option_values import (
     FieldError,
     canonical,
@@ -38,6 +38,65 @@ from tropalign.submissions.verbs import (
     served_verb,
     side_output,
 )
+
+#: Maximum characters and bytes of a name; file systems take 255 bytes, and outputs append to it.
+MOST_LETTERS, MOST_BYTES = 100, 180
+DEFAULT = "sequences.fa"
+_SUFFIX = re.compile(r"(\.[A-Za-z0-9_]{1,12})?(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
+
+
+def sanitised(name: str, default: str = DEFAULT) -> str:
+    r"""Return the last part of a path as a safe, visible file name.
+
+    Invisible characters and leading dots, dashes and blanks are removed; suffixes stay, because readers use them.
+
+    >>> sanitised("../../etc/passwd"), sanitised("C:\\data\\my reads.fq.gz"), sanitised("--output=x"), sanitised("..")
+    ('passwd', 'my reads.fq.gz', 'output=x', 'sequences.fa')
+    """
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    seen = "".join(letter for letter in last if letter.isprintable())
+    bare = seen.lstrip(".-@~ ").rstrip(". ")
+    return _shortened(bare) or default
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= MOST_LETTERS and len(name.encode()) <= MOST_BYTES:
+        return name
+    found = _SUFFIX.search(name)
+    suffix = found.group() if found else ""
+    stem = name[: len(name) - len(suffix)][: MOST_LETTERS - len(suffix)]
+    while len((stem + suffix).encode()) > MOST_BYTES:
+        stem = stem[:-1]
+    return f"{stem.rstrip('. ')}{suffix}".lstrip(".")
+
+
+def stem_of(name: str) -> str:
+    """Return the name without the suffixes of format and compression.
+
+    >>> stem_of("proteins.fa.gz"), stem_of("v1.2.tsv"), stem_of("reads")
+    ('proteins', 'v1.2', 'reads')
+    """
+    for suffix in COMPRESSED:
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            name = name[: -len(suffix)]
+            break
+    return name.rpartition(".")[0] or name
+
+
+def numbered(name: str, taken: Iterable[str]) -> str:
+    """Return the name, numbered if it is taken (regardless of case, as on some file systems).
+
+    >>> numbered("x.fa.gz", ["X.fa.gz"]), numbered("x.fa", [])
+    ('x-2.fa.gz', 'x.fa')
+    """
+    seen = {one.casefold() for one in taken}
+    stem = stem_of(name)
+    number, found = 1, name
+    while found.casefold() in seen:
+        number += 1
+        found = f"{stem}-{number}{name[len(stem) :]}"
+    return found
+
 
 #: Fields of a submission.
 FIELDS = ("verb", "inputs", "options", "format", "outputs", "shared")
@@ -243,7 +302,17 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
     if source == "database" and not one.takes_database:
         raise FieldError(f"{where}.database", f"holds sequences, but this input needs {one.kind}: give a file")
     if source == "text":
-        _check_pasted(value, f"{where}.text")
+        place = f"{where}.text"
+        if not value.strip():
+            raise FieldError(place, "is empty: paste text, or name a file")
+        if len(value) > MOST_PASTED:
+            raise FieldError(
+                place, f"has {len(value):,} characters, but at most {MOST_PASTED:,} can be pasted: send a file"
+            )
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise FieldError(place, "contains incomplete characters (surrogates): send it as a file") from None
     name = item.get("name", "")
     if not isinstance(name, str) or len(name) > 1_000:
         raise FieldError(f"{where}.name", "must be the name of a file")
@@ -262,17 +331,6 @@ def _role(item: Mapping[str, Any], where: str) -> str | None:
     if not isinstance(role, str) or not _ID.fullmatch(role):
         raise FieldError(f"{where}.role", "must be the role of an output, such as main")
     return role
-
-
-def _check_pasted(text: str, where: str) -> None:
-    if not text.strip():
-        raise FieldError(where, "is empty: paste text, or name a file")
-    if len(text) > MOST_PASTED:
-        raise FieldError(where, f"has {len(text):,} characters, but at most {MOST_PASTED:,} can be pasted: send a file")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise FieldError(where, "contains incomplete characters (surrogates): send it as a file") from None
 
 
 def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:

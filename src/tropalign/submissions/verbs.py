@@ -17,8 +17,7 @@ from typing import Any
 from tropalign.cli.main import make_parser
 from tropalign.cli.parser import verbs_of
 from tropalign.errors import UsageError, did_you_mean
-from tropalign.formats.format import Format
-from tropalign.formats.registry import format_names, format_of
+from tropalign.formats.format import Format, format_names, format_of
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.properties import cached
 from tropalign.verbs import VERBS, declared

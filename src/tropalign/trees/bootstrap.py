@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import DeviceLike, device_names, is_cluster
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceLike, device_names, is_cluster, open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, counted
 from tropalign.execution.manifest import Shard
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import CostList, Progress, Tile, checked_progress, cuts, share
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import checked_memory, checked_threads, whole_number
+from tropalign.resources.limits import checked_memory, checked_threads, resolve_threads, whole_number
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.names import ColumnRule, DistanceModel, TreeMethod
 from tropalign.results.tree import Tree, resupported

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import DeviceLike, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.registry import DeviceLike, device_names, open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, has_options, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import checked_memory, checked_threads
+from tropalign.resources.limits import checked_memory, checked_threads, resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.names import ColumnRule, DistanceModel
 from tropalign.sequences import Alphabet, SequenceBatch

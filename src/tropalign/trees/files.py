@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tropalign.errors import UsageError
 from tropalign.execution.files import output_name
 from tropalign.formats.aligned import title_of
+from tropalign.formats.format import format_for_path, write
 from tropalign.formats.picture import require_matplotlib
-from tropalign.formats.registry import format_for_path, write
 from tropalign.formats.trees import ComparisonContext, TreesContext
 from tropalign.results.tree import DISTANCES, Tree, TreeComparisons, TreeDistance, TreeFormat
 

@@ -15,8 +15,7 @@ from tropalign import _native
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, UsageError, said
 from tropalign.execution.task import checked_progress
-from tropalign.resources.limits import default_budget, require
-from tropalign.resources.numbers import checked_memory
+from tropalign.resources.limits import checked_memory, default_budget, require
 from tropalign.results.names import NegativeRule
 from tropalign.results.tree import DIGITS, Tree, tree_of_joins
 

@@ -14,8 +14,7 @@ from tropalign import _native
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.task import checked_progress
-from tropalign.resources.limits import resolve_threads
-from tropalign.resources.numbers import checked_choice, checked_threads
+from tropalign.resources.limits import checked_choice, checked_threads, resolve_threads
 from tropalign.tropical.products import matmul
 from tropalign.tropical.semirings import (
     BOOL,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from tropalign.devices.gpu import (
     Buffer,
-    DeviceCache,
     Gpu,
     Memory,
     Pace,
@@ -25,7 +24,7 @@ from tropalign.devices.gpu import (
     require_room,
     with_constants,
 )
-from tropalign.devices.registry import GpuDevice, require_processor
+from tropalign.devices.registry import DeviceCache, GpuDevice, require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile

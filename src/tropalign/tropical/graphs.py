@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignError, UsageError, damage, shown
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import whole_number
 from tropalign.results.columns import Result
 from tropalign.results.paths import Vertices
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, with_line_ends

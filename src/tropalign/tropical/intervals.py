@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.task import Progress, checked_progress
-from tropalign.resources.limits import default_budget, require, resolve_threads
-from tropalign.resources.numbers import whole_number
+from tropalign.resources.limits import default_budget, require, resolve_threads, whole_number
 from tropalign.results.columns import Result
 from tropalign.tropical.semirings import (
     MAX_PLUS,

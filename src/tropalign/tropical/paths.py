@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.names import device_names
-from tropalign.devices.registry import devices_for
+from tropalign.devices.registry import device_names, devices_for
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
-from tropalign.resources.limits import default_budget, require, resolve_threads
-from tropalign.resources.numbers import checked_choice, checked_memory, checked_threads
+from tropalign.resources.limits import (
+    checked_choice,
+    checked_memory,
+    checked_threads,
+    default_budget,
+    require,
+    resolve_threads,
+)
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure, without_kernel
 from tropalign.tropical.graphs import DTYPES, DenseGraph, Graph, checked_names, dense_weights, graph_of

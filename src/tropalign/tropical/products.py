@@ -18,8 +18,14 @@ from tropalign import _native
 from tropalign.devices.registry import devices_for, require_processor
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.task import Progress, checked_progress
-from tropalign.resources.limits import default_budget, require, resolve_threads
-from tropalign.resources.numbers import checked_choice, checked_threads, whole_number
+from tropalign.resources.limits import (
+    checked_choice,
+    checked_threads,
+    default_budget,
+    require,
+    resolve_threads,
+    whole_number,
+)
 from tropalign.tropical.intervals import matrix_chain
 from tropalign.tropical.semirings import (
     BOOL,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tropalign.options.option import TEXT, Options, input_file, option, output_file
 from tropalign.profiles.options import ALPHABETS, BuildOptions
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
+    Command,
     EachOption,
     OutputOptions,
+    Served,
     ThreadOptions,
     checked_progress,
     header_of,

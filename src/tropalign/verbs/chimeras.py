@@ -9,13 +9,13 @@ from tropalign.clusters.options import ChimeraOptions
 from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.options.option import Options, again, input_file, output_file
-from tropalign.verbs.command import Served
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     GROUP,
     SEQUENCE_FILES,
     CommentOptions,
     MemoryOptions,
     OutputOptions,
+    Served,
     ThreadOptions,
     checked_progress,
     header_of,

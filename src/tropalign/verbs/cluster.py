@@ -19,17 +19,17 @@ from tropalign.clusters.options import (
     MethodName,
 )
 from tropalign.errors import counted
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.format import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import NO_TRACK, ModeName, ModeOption, PairOptions, PlusOrBoth, TrackOptions
-from tropalign.verbs.command import Served
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     GROUP,
     CommentOptions,
     DeviceOptions,
     DryRunOptions,
     MemoryOptions,
     OutputOptions,
+    Served,
     ShardOptions,
     checked_progress,
     devices_of,
@@ -40,7 +40,7 @@ from tropalign.verbs.runs import (
     print_summary,
     with_version,
 )
-from tropalign.verbs.runs import ClusterOptions as WorkerOptions
+from tropalign.verbs.command import ClusterOptions as WorkerOptions
 from tropalign.verbs.sequence_options import ModesOptions, SampleCommand, TrackCommand
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import SEQUENCE_FILES, OutputOptions
+from tropalign.verbs.command import SEQUENCE_FILES, Command, OutputOptions, Served
 
 if TYPE_CHECKING:
     from tropalign.sequences import SequenceStore

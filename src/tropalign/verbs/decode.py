@@ -8,16 +8,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tropalign.decoding.options import PARTS, DecodeOptions, PartName, SegmentOptions
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.options.option import AMOUNT, Options, again, input_file, option, output_file, whole
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Command,
     CommentOptions,
     DeviceOptions,
     EachOption,
     MemoryOptions,
     OutputOptions,
+    Served,
     ShardOptions,
     checked_progress,
     header_of,
@@ -210,8 +211,8 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     """Return the output files with their writers."""
     from tropalign.execution.run import ShareWriter
     from tropalign.formats.aligned import title_of
-    from tropalign.formats.registry import format_for_path
-    from tropalign.formats.segments.context import SegmentsContext
+    from tropalign.formats.format import format_for_path
+    from tropalign.formats.segments import SegmentsContext
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}

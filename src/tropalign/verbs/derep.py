@@ -6,13 +6,11 @@ import time
 from typing import Any, get_args
 
 from tropalign.errors import counted
-from tropalign.formats.format import Format
-from tropalign.formats.registry import format_for_path
+from tropalign.formats.format import Format, format_for_path
 from tropalign.options.option import again, but, input_file, option, output_file, whole
 from tropalign.pairwise.options import PlusOrBoth, StrandOption
 from tropalign.results.names import Quality
-from tropalign.verbs.command import Served
-from tropalign.verbs.runs import OutputOptions, checked_progress, header_of, output_of, print_summary
+from tropalign.verbs.command import OutputOptions, Served, checked_progress, header_of, output_of, print_summary
 from tropalign.verbs.sequence_options import MOST_READS, SampleCommand, SequenceOptions
 
 

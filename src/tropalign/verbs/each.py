@@ -195,7 +195,7 @@ class Each:
         begin = time.perf_counter()
         with self._watched(len(works)) as progress, _prefixing_warnings(), reading_once(), records.held():
             left = self._unfinished(works, records, progress)
-            with _adding_resume_hint():
+            try:
                 for work, outcome in self._outcomes(left, len(works) - len(left), progress):
                     if outcome.ends_all:
                         goes_on = "the same command continues where this one stopped"
@@ -205,6 +205,8 @@ class Each:
                     found[work.file] = outcome
                     if not outcome.code:
                         records.add(work.file, self._work_hash(work, outcome.content), self._outputs(work.command))
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("interrupted: the same command continues where this one stopped") from None
         outputs = {work.file: Path(getattr(work.command, "output")) for work in works}  # noqa: B009
         records.finish([work.file for work in works], outputs, found)
         self._tell(records, found, len(left), time.perf_counter() - begin)
@@ -220,7 +222,7 @@ class Each:
         return left
 
     def _tell(self, records: Records, found: dict[str, Outcome], n_left: int, seconds: float) -> None:
-        from tropalign.verbs.runs import print_summary
+        from tropalign.verbs.command import print_summary
 
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
@@ -294,7 +296,7 @@ class Each:
     @property
     def _ending(self) -> str:
         """Suffix of main outputs: that of the format, or of the verb's first one."""
-        from tropalign.formats.registry import format_names, format_of
+        from tropalign.formats.format import format_names, format_of
 
         served = self._command.served
         assert served is not None
@@ -374,7 +376,7 @@ class Each:
         from tropalign.devices.registry import open_devices
         from tropalign.execution.scheduler import Scheduler
         from tropalign.resources.limits import default_budget, resolve_threads
-        from tropalign.verbs.runs import devices_of
+        from tropalign.verbs.command import devices_of
 
         n_threads = resolve_threads(self._command.threads)  # type: ignore[attr-defined]
         allowed = self._value("memory") or default_budget()
@@ -410,15 +412,6 @@ class Each:
             n_done += 1
             progress(n_done)
             yield work, outcome
-
-
-@contextmanager
-def _adding_resume_hint() -> Iterator[None]:
-    """Add to the message of Ctrl-C that the same command continues from here."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted: the same command continues where this one stopped") from None
 
 
 @contextmanager

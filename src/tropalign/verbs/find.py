@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.options.option import but, input_file
 from tropalign.pairwise.options import (
     CompositionName,
@@ -13,14 +13,12 @@ from tropalign.pairwise.options import (
     StrandName,
     StrandOption,
 )
-from tropalign.verbs.command import Served
-from tropalign.verbs.pairs import PairsCommand
-from tropalign.verbs.pairs_output import FormatOptions
-from tropalign.verbs.runs import SEQUENCE_FILES
+from tropalign.verbs.command import SEQUENCE_FILES, Served
+from tropalign.verbs.pairs import FormatOptions, PairsCommand
 from tropalign.verbs.sequence_options import ScoringOptions
 
 if TYPE_CHECKING:
-    from tropalign.formats.pairs import PairsFormat
+    from tropalign.formats.format import PairsFormat
     from tropalign.sequences import Alphabet
 
 #: Scores of nucleotides in blastn.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.options.option import Option, again, input_file
 from tropalign.verbs import VERBS, declared
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, checked_progress
+from tropalign.verbs.command import Command, DeviceOptions, MemoryOptions, OutputOptions, checked_progress
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
@@ -47,14 +46,11 @@ def side_outputs() -> dict[str, Option]:
             metavar="FILE",
             role="output",
             output=", ".join(verbs),
-            help=f"the file of this option, for shards that tropalign {_joined_by_or(verbs)} made with it",
+            help=f"the file of this option, for shards that tropalign "
+            f"{' or '.join(filter(None, [', '.join(verbs[:-1]), verbs[-1]]))} made with it",
         )
         for name, (one, verbs) in found.items()
     }
-
-
-def _joined_by_or(words: list[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 class Merge(Command, OutputOptions, more=side_outputs()):
@@ -86,7 +82,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         from tropalign.execution.archive import Shards
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output, write_outputs
-        from tropalign.formats.registry import restore
+        from tropalign.formats.format import restore
 
         shards = Shards(self.shards)
         if shards.words is not None:
@@ -119,9 +115,16 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     def _finish(self, shards: Shards) -> None:
         """Let the verb of the shards finish its run."""
-        from tropalign.formats.registry import format_of, suffix_of
+        from tropalign.errors import InputError
+        from tropalign.formats.format import format_of, suffix_of
 
-        own = _command_of(shards.words or [], self.shards[0])
+        words, path = shards.words or [], self.shards[0]
+        if not words or words[0] not in VERBS or not declared(words[0]).finishes:
+            raise InputError("another version of tropalign wrote this shard: merge with that version", file=path)
+        try:
+            own = declared(words[0]).from_replayed(words[1:])
+        except (TypeError, ValueError):
+            raise InputError("this shard contains an unknown command: compute it again", file=path) from None
         self._refuse_others({name for name in own.finishes if getattr(own, name) is not None})
         places = self.places()
         checked_progress(self, list(places.values()), self.shards)
@@ -141,24 +144,12 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:
         """Reject a file name with the suffix of another format than that of the shards."""
-        from tropalign.formats.registry import suffix_of
+        from tropalign.formats.format import suffix_of
 
         suffix = suffix_of(path)
         if suffix and suffix not in suffixes:
             remedy = f"end the name in {' or '.join(suffixes)}, or make the shards with another --format"
             self.refuse(f"{what}, but {path} ends in {suffix}: {remedy}")
-
-
-def _command_of(words: list[str], path: str) -> Command:
-    """Return the command that made the shards."""
-    from tropalign.errors import InputError
-
-    if not words or words[0] not in VERBS or not declared(words[0]).finishes:
-        raise InputError("another version of tropalign wrote this shard: merge with that version", file=path)
-    try:
-        return declared(words[0]).from_replayed(words[1:])
-    except (TypeError, ValueError):
-        raise InputError("this shard contains an unknown command: compute it again", file=path) from None
 
 
 @contextmanager

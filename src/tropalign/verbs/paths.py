@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tropalign.formats.registry import format_names
+from tropalign.formats.format import format_names
 from tropalign.options.option import TEXT, Options, input_file, option, output_file
-from tropalign.verbs.command import Command, Served, naming
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
+    Command,
     CommentOptions,
     DeviceOptions,
     MemoryOptions,
     OutputOptions,
+    Served,
     checked_progress,
     header_of,
+    naming,
     output_of,
 )
 
@@ -165,7 +167,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 1
 
     def check(self) -> str:
         """Return the format; reject requests that it does not support."""
-        from tropalign.formats.registry import check_format, format_for_path
+        from tropalign.formats.format import check_format, format_for_path
 
         super().check()
         name: str = self.format or format_for_path("paths", self.output)

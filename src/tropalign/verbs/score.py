@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.format import TSV, Format
 from tropalign.options.option import input_file, option, output_file
-from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import OutputOptions
+from tropalign.verbs.command import Command, OutputOptions, Served
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +84,7 @@ class Score(Command, OutputOptions):
         """Score, and write the table."""
         from tropalign.errors import shown
         from tropalign.execution.files import check_outputs, check_terminal, hold_outputs, write_to
-        from tropalign.formats.registry import suffix_of
+        from tropalign.formats.format import suffix_of
 
         self.check()
         if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
@@ -107,7 +106,16 @@ class Score(Command, OutputOptions):
             self.refuse(f"{self.output}: scores are tab-separated text: end the name in .tsv or .txt")
         found = [(test, _score(self, test, reference)) for test, reference in pairs]
         if self.html is not None:
-            _write_page(self, *pairs[0])
+            from tropalign import __version__
+            from tropalign.formats.aligned import AlignedContext, title_of
+            from tropalign.formats.format import Header, make_writer
+            from tropalign.msa.accuracy import agreement
+
+            test, reference = pairs[0]
+            agreed = agreement(test, reference, reference_columns=_mask(self, reference))
+            context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
+            writer = make_writer("aligned/agreement", "html", Header(__version__, self.command_line(), {}), context)
+            write_to(self.html, lambda out: writer.assemble([writer.encode(agreed)], out))
         rows = [
             [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))]
             for test, s in found
@@ -178,22 +186,6 @@ def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
 
         return np.ones(read_alignment(reference)[1].shape[1], bool)
     return None if options.reference_columns is None else _read_mask(options.reference_columns)
-
-
-def _write_page(options: Score, test: str, reference: str) -> None:
-    from tropalign import __version__
-    from tropalign.execution.files import write_to
-    from tropalign.formats.aligned import AlignedContext, title_of
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import make_writer
-    from tropalign.msa.accuracy import agreement
-
-    found = agreement(test, reference, reference_columns=_mask(options, reference))
-    header = Header(__version__, options.command_line(), {})
-    context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
-    writer = make_writer("aligned/agreement", "html", header, context)
-    assert options.html is not None
-    write_to(options.html, lambda out: writer.assemble([writer.encode(found)], out))
 
 
 def _read_mask(path: str) -> NDArray[np.bool_]:

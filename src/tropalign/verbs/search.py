@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.format import format_for_path, format_names
 from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
 from tropalign.profiles.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
-from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.runs import (
+from tropalign.verbs.command import (
     SEQUENCE_FILES,
+    Command,
     EachOption,
     RunOptions,
+    Served,
     checked_progress,
     devices_of,
     header_of,
+    read_once,
     run_or_forecast,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
@@ -323,7 +325,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.formats.registry import format_of
+        from tropalign.formats.format import format_of
         from tropalign.profiles.outputs import (
             TABLES,
             Wanted,

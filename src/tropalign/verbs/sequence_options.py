@@ -31,8 +31,7 @@ from tropalign.pairwise.options import (
     TrackOptions,
 )
 from tropalign.sequences.alphabet import ALPHABETS, IUPAC_RULES, IupacRule, PositionFormat, own_alphabet
-from tropalign.verbs.command import Command
-from tropalign.verbs.runs import SEQUENCE_FILES
+from tropalign.verbs.command import SEQUENCE_FILES, Command
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import SampledReads, Uniques

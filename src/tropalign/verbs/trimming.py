@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.options.option import FRACTION, Options, option, output_file
-from tropalign.verbs.runs import header_of
+from tropalign.verbs.command import header_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,7 @@
 """Formats of hits, and of the models that were searched for.
 
 A part holds the hits of one tile. E-values, and which hits are reported, are known only when all targets of a query
-have been searched. So every format encodes found hits in the same way (`tropalign.formats.hits.parts`), and writes a
+have been searched. So every format encodes found hits in the same way (`tropalign.formats.hits.context`), and writes a
 query after its last part.
 """
 

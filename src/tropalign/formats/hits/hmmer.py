@@ -9,8 +9,18 @@ from typing import IO
 from tropalign.errors import InputError, counted
 from tropalign.formats.aligned.profile import COLUMNS, blocks
 from tropalign.formats.format import Codec, Concatenated, Header, PlainContext, one_line
-from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, table_of, write_lines
-from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
+from tropalign.formats.hits.context import (
+    ASSEMBLED_WITH,
+    HitsContext,
+    QueryHits,
+    assembled_by,
+    encode,
+    encode_without_lines,
+    queries_of,
+    raw,
+    table_of,
+    write_lines,
+)
 from tropalign.results.found_hits import Query, annotation_line
 from tropalign.results.hits import HitAlignment, Hits, align_hits
 from tropalign.results.threshold_options import IF_ANY, Thresholds
@@ -439,12 +449,6 @@ def stockholm_lines(alignment: HitAlignment, query: Query, author: str, n_column
                 f"#=GS {name:<{width}} {tag} {raw(text)}" for name, text in zip(names, texts, strict=True) if text
             )
             yield ""
-    yield from _rows_of(alignment, names, n_columns)
-    yield "//"
-
-
-def _rows_of(alignment: HitAlignment, names: list[str], n_columns: int) -> Iterator[str]:
-    """Yield rows with their posteriors, followed by the column annotation."""
     columns = ((b"PP_cons", alignment.mean_posteriors), (b"RF", alignment.reference))
     total = len(alignment.is_node)
     made = blocks(
@@ -458,6 +462,7 @@ def _rows_of(alignment: HitAlignment, names: list[str], n_columns: int) -> Itera
     )
     for lines_made in made:
         yield from lines_made[:-1].decode("latin-1").split("\n")
+    yield "//"
 
 
 def write_stockholm(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:

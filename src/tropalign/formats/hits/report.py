@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.formats.format import Codec, Header
-from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.context import ASSEMBLED_WITH, HitsContext, assembled_by, encode
 from tropalign.formats.pages import Report, write_report_page
 from tropalign.results.found_hits import LINES
 from tropalign.results.hits import Hits

@@ -15,8 +15,15 @@ import numpy as np
 
 from tropalign.formats.array_files import Packed, needs_pyarrow, stream_to, write_whole
 from tropalign.formats.format import Codec, Header
-from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of
-from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
+from tropalign.formats.hits.context import (
+    ASSEMBLED_WITH,
+    HitsContext,
+    QueryHits,
+    assembled_by,
+    encode,
+    encode_without_lines,
+    queries_of,
+)
 from tropalign.results import rows
 from tropalign.results.columns import arrow_batch
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, of_all_queries

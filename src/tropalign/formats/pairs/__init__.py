@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tropalign.errors import InputError, named
 from tropalign.formats.format import (
     ARROW_FILE,
     ARROW_STREAM,
@@ -21,6 +18,7 @@ from tropalign.formats.format import (
     TEXT,
     TSV,
     Format,
+    PairsFormat,
 )
 
 #: BLAST's qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore.
@@ -33,34 +31,6 @@ M8_COLUMNS = (
 MATRIX_LAYOUTS = {"tsv": (".tsv", ".txt"), "phylip": (".phy", ".dist"), "npz": (".npz",)}
 #: Memory of pysam, which writes BAM.
 PYSAM_BYTES = 24 << 20
-
-
-@dataclass(frozen=True)
-class PairsFormat(Format):
-    """A format of aligned pairs.
-
-    shows_all_reports: also supports scores or ends without alignments. column_bytes: bytes of text per alignment
-    column that are held for a whole tile, to cut tiles to the memory (for bam, residues, qualities and MD).
-    wants_whole_queries: is made in blocks if each tile has all pairs of its queries. is_in_blocks: text is made by
-    the codec's ``blocks``, so that no tile's text is held. takes_columns, own_columns: supports a choice of columns,
-    and its default (empty: those of the report). wants_qualities: shows query qualities, which are read only then.
-    """
-
-    shows_all_reports: bool = True
-    column_bytes: float = 0.0
-    is_in_blocks: bool = False
-    wants_whole_queries: bool = False
-    takes_columns: bool = False
-    own_columns: tuple[str, ...] = ()
-    wants_qualities: bool = False
-
-    def check_report(self, report: str) -> None:
-        """Raise InputError if the format cannot show this report."""
-        if report != "alignment" and not self.shows_all_reports:
-            raise InputError(
-                f"format {self.name} requires alignments: use {named('report')} alignment, or format tsv for report "
-                f"{report}"
-            )
 
 
 FORMATS = {

@@ -17,8 +17,8 @@ import numpy as np
 
 from tropalign.arrays import distinct
 from tropalign.formats.array_files import Packed, batch_packed, result_format
-from tropalign.formats.format import Codec, Concatenated, Header, row_blocks
-from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
+from tropalign.formats.format import Codec, Concatenated, Header, PairsFormat, row_blocks
+from tropalign.formats.pairs import M8_COLUMNS
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.results import aligned_pairs, rows
 from tropalign.results.aligned_pairs import arrays_of

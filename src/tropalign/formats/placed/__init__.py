@@ -14,7 +14,7 @@ _OUTPUTS = {
     ),
     "placed/table": (Format(*TSV, "placed.tables"), Format(*PARQUET, "placed.tables")),
     "placed/branches": (Format("jplace", (".jplace",), "application/json", "", "placed.tables"),),
-    "placed/by_branch": (Format("branches", *TSV[1:], "placed.branches"),),
+    "placed/by_branch": (Format("branches", *TSV[1:], "placed.tables"),),
     "placed/taxa": (Format("taxa", *TSV[1:], "placed.taxa"),),
     "placed/sunburst": (Format("sunburst", *HTML[1:], "placed.taxa"),),
     "placed/otus": (

@@ -14,7 +14,7 @@ import numpy as np
 from tropalign.errors import shown
 from tropalign.formats.array_files import Packed, result_format
 from tropalign.formats.format import Codec, Concatenated, Header
-from tropalign.formats.segments.context import SegmentsContext, rows_of
+from tropalign.formats.segments import SegmentsContext, rows_of
 from tropalign.results.segments import Segment, Segments
 
 COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likelihood")

@@ -28,7 +28,7 @@ from tropalign.formats.picture import (
     as_svg,
     require_pillow,
 )
-from tropalign.formats.segments.context import SegmentsContext
+from tropalign.formats.segments import SegmentsContext
 
 #: In pixels: width of a track, heights of bar and curve, and space below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34

@@ -19,8 +19,8 @@ FORMATS = {
     ),
     "trees/plots": _PICTURES,
     "trees/compared": (
-        Format(*TSV, "trees.compared"),
-        Format(PHYLIP[0], (*PHYLIP[1], ".dist"), TEXT, "", "trees.compared"),
+        Format(*TSV, "trees.text"),
+        Format(PHYLIP[0], (*PHYLIP[1], ".dist"), TEXT, "", "trees.text"),
     ),
 }
 

@@ -20,9 +20,8 @@ from starlette.responses import RedirectResponse
 from tropalign.errors import UsageError, shown
 from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
-from tropalign.serve.web.context import Session, route_path
+from tropalign.serve.web.context import Refused, Session, answer, route_path, too_many, wants_json
 from tropalign.serve.web.limits import Body, check_framing
-from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -114,7 +113,18 @@ class Access:
             await run_in_threadpool(self.tokens.read)
         # A proxy with its own password check forwards that header.
         if "authorization" in headers and (is_bearer(headers) or self.settings.proxy_user_header is None):
-            return await self._bearer(headers, scope["state"]["address"]), None
+            given = headers.getlist("authorization")
+            kind, _, text = given[0].partition(" ")
+            if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
+                raise _not_logged_in(
+                    "the Authorization header is invalid: send the token as Authorization: Bearer TOKEN"
+                )
+            name, id = await verified(self.web, self.tokens, text, scope["state"]["address"])
+            if not self.tokens.is_valid(id, name):  # newer than the cache, or revoked by another process
+                await run_in_threadpool(self.tokens.read)
+            if not self.tokens.is_valid(id, name):
+                raise _not_logged_in(NOT_VALID)
+            return User(name, id), None
         values = [cookie_parser(header).get(COOKIE) for header in headers.getlist("cookie")]
         value = next((value for value in values if value), None)
         session = self.web.sessions.read(value) if value else None
@@ -130,18 +140,6 @@ class Access:
         if not 0 < len(name) <= 200 or not name.isprintable():
             raise Refused(400, "the user name from the proxy is invalid")
         return User(name), None
-
-    async def _bearer(self, headers: Headers, address: str) -> User:
-        given = headers.getlist("authorization")
-        kind, _, text = given[0].partition(" ")
-        if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
-            raise _not_logged_in("the Authorization header is invalid: send the token as Authorization: Bearer TOKEN")
-        name, id = await verified(self.web, self.tokens, text, address)
-        if not self.tokens.is_valid(id, name):  # newer than the cache, or revoked by another process
-            await run_in_threadpool(self.tokens.read)
-        if not self.tokens.is_valid(id, name):
-            raise _not_logged_in(NOT_VALID)
-        return User(name, id)
 
 
 def is_open(path: str) -> bool:

@@ -16,10 +16,9 @@ from tropalign.properties import cached
 from tropalign.serve.records import Search, State
 from tropalign.serve.web import api_models as models
 from tropalign.serve.web.api_models import database_json, job_json, upload_json
-from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.context import Refused, address_of, user_of, web_of
 from tropalign.serve.web.downloads import download, with_role
 from tropalign.serve.web.limits import read_json
-from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
@@ -36,7 +35,7 @@ from tropalign.serve.web.user_jobs import (
     submit_in_format,
     wait_of,
 )
-from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.submission import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:

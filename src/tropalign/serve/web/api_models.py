@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from tropalign.serve.notices import MOST_LETTERS as MOST_HOOK
 from tropalign.serve.records import State
+from tropalign.serve.web.context import Refused
 from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.limits import MOST_TAGS
-from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.submission import BUILD
 from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 

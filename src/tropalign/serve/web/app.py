@@ -34,10 +34,20 @@ from tropalign.serve.private import local_token
 from tropalign.serve.storage import Storage
 from tropalign.serve.web import api, downloads, events, pages
 from tropalign.serve.web.access import Access
-from tropalign.serve.web.context import Rates, RootPath, Sessions, Web, route_path, web_of
+from tropalign.serve.web.context import (
+    LastResort,
+    Rates,
+    Refused,
+    RootPath,
+    Sessions,
+    Web,
+    answer,
+    refusal_of,
+    route_path,
+    web_of,
+)
 from tropalign.serve.web.downloads import SafeHeaders
 from tropalign.serve.web.limits import Bounds
-from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

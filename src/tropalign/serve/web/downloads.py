@@ -9,8 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from tropalign.serve.web.context import route_path, user_of, web_of
-from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.context import Refused, route_path, user_of, web_of
 from tropalign.serve.web.user_jobs import own_job, shared_job
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from starlette.responses import Response, StreamingResponse
 
 from tropalign.properties import cached_property
 from tropalign.serve.web.api_models import EVENTS, job_json
-from tropalign.serve.web.context import user_of, web_of
-from tropalign.serve.web.refusals import too_many
+from tropalign.serve.web.context import too_many, user_of, web_of
 from tropalign.serve.web.user_jobs import own_job, wait_of
 
 if TYPE_CHECKING:

@@ -18,13 +18,11 @@ from tropalign.errors import TropalignError, UsageError, shown
 from tropalign.properties import cached
 from tropalign.serve.notices import told_where
 from tropalign.serve.records import Job
-from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.context import Refused, address_of, refusal_of, user_of, web_of
 from tropalign.serve.web.limits import read_form
-from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.user_jobs import names_of_outputs, own_job, submit
-from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.option_values import FieldError
-from tropalign.submissions.submission import BUILD
+from tropalign.submissions.submission import BUILD, sanitised
 from tropalign.submissions.verbs import (
     MAIN,
     SERVED,

@@ -17,8 +17,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from tropalign.errors import did_you_mean, shown
-from tropalign.serve.web.context import route_path
-from tropalign.serve.web.refusals import Refused, answer, too_many
+from tropalign.serve.web.context import Refused, answer, route_path, too_many
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData

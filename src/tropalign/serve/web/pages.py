@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,9 @@ from tropalign.errors import counted
 from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import Job, JobLine, Search, State, User
 from tropalign.serve.web.access import COOKIE, verified
-from tropalign.serve.web.context import SESSION_SECONDS, address_of, local_path, user_of, web_of
+from tropalign.serve.web.context import SESSION_SECONDS, Refused, address_of, local_path, user_of, web_of
 from tropalign.serve.web.forms import FormPages
 from tropalign.serve.web.limits import read_form
-from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
@@ -170,7 +169,7 @@ class Pages:
             tag=tag,
             states=[*State],
             verbs=SERVED,
-            tags=_tags_including(self.storage.jobs.tags(user.name), tag),
+            tags=[*dict.fromkeys([*self.storage.jobs.tags(user.name), *([tag] if tag else [])])],
             is_filtered=bool(words),
             is_later=bool(after),
             first_page=here + urlencode(words),
@@ -365,10 +364,6 @@ class Pages:
 
 def _are_live(jobs: tuple[JobLine, ...]) -> bool:
     return any(not job.state.is_final for job in jobs)
-
-
-def _tags_including(tags: Iterable[str], chosen: str) -> list[str]:
-    return [*dict.fromkeys([*tags, *([chosen] if chosen else [])])]
 
 
 @router.post("/login")

@@ -18,10 +18,9 @@ from tropalign import __version__
 from tropalign.errors import UsageError, shown
 from tropalign.serve.notices import check_told
 from tropalign.serve.records import Awaited, JobFile, NewJob, State
+from tropalign.serve.web.context import Refused
 from tropalign.serve.web.limits import MOST_TAGS
-from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.file_names import sanitised
-from tropalign.submissions.submission import BUILD, Submission, outputs_of
+from tropalign.submissions.submission import BUILD, Submission, outputs_of, sanitised
 from tropalign.submissions.verbs import MAIN
 
 if TYPE_CHECKING:
@@ -83,6 +82,13 @@ def submit(
         own = [one for one in web.storage.databases.list(user.name) if (one.owner, one.name) == (user.name, title)]
         is_other = bool(own) and all(one.shared != submission.shared for one in own)
         key = sha256(f"{key} {submission.shared} {title} {token_hex() if is_other else ''}".encode()).hexdigest()
+    awaited: list[Awaited] = []  # inputs that other jobs have yet to write
+    for position, (dest, item) in enumerate(named):
+        if item.job is not None and item.file is None:
+            source = job_named(web, user, item.job)
+            if source is None:  # deleted since the lookup
+                raise _no_source(dest)
+            awaited.append(Awaited(position, source.id, item.role or MAIN, source.title))
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
@@ -93,7 +99,7 @@ def submit(
         command=submission.shown_command(),
         version=__version__,
         inputs=files,
-        awaited=_awaited(web, user, submission),
+        awaited=tuple(awaited),
         hook=hook,
     )
     job, is_new = web.storage.jobs.submit(new, web.storage.users.limits(user.name, web.settings.limits))
@@ -104,18 +110,6 @@ def submit(
 def _named(submission: Submission) -> list[tuple[str, InputItem]]:
     """Return all inputs with their names, in the order of the record."""
     return [(dest, item) for dest, items in submission.inputs.items() for item in items]
-
-
-def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...]:
-    """Return the inputs that other jobs have yet to write."""
-    found: list[Awaited] = []
-    for position, (dest, item) in enumerate(_named(submission)):
-        if item.job is not None and item.file is None:
-            job = job_named(web, user, item.job)
-            if job is None:  # deleted since the lookup
-                raise _no_source(dest)
-            found.append(Awaited(position, job.id, item.role or MAIN, job.title))
-    return tuple(found)
 
 
 def _no_source(dest: str) -> Refused:
