@@ -155,7 +155,7 @@ CASES = (
          lambda folder, n: ["cluster", read_set(folder, n), *out(folder, "tsv")], "`--dereplicate`; vsearch"),
     Case("derep", "amplicons of 250 bases", (3000, 10_000, 30_000, 100_000, 300_000),
          lambda folder, n: ["derep", read_set(folder, n), *out(folder, "fa", threads=[])], "vsearch"),
-    Case("chimeras", "distinct amplicons of 250 bases", (300, 1000, 3000, 10_000, 30_000),
+    Case("chimeras", "distinct amplicons of 250 bases", (125, 250, 500, 1000, 2000),
          distinct, "a higher `--min-size` of `derep`; vsearch"),
     Case("msa", "members of 200 residues", (20, 40, 80, 160, 320),
          lambda folder, n: ["msa", family(folder, n), *out(folder, "fa")], "`--effort fast`; MAFFT"),
