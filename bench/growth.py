@@ -126,6 +126,17 @@ def find(folder: Path, n: int) -> Words:
     return ["find", proteins(folder, 10), proteins(folder, n), *out(folder, "m8")]
 
 
+def distinct(folder: Path, n: int) -> Words:
+    """Chimeras among so many distinct amplicons, with the numbers of their reads."""
+    rng, texts = np.random.default_rng(12), Path(read_set(folder, 2 * n)).read_text().split("\n")[1::2]
+    unique = list(dict.fromkeys(texts))[:n]
+    sizes = np.sort(rng.zipf(1.5, len(unique)).clip(max=10**6))[::-1]
+    records = [f">r{k};size={size}\n{text}\n" for k, (text, size) in enumerate(zip(unique, sizes, strict=True))]
+    path = folder / f"distinct{n}.fa"
+    path.write_text("".join(records))
+    return ["chimeras", str(path), *out(folder, "fa")]
+
+
 PLACE = ["place", "--reference", str(EXAMPLES / "16s" / "ref.phy.gz"), "--tree", str(EXAMPLES / "16s" / "ref.nwk")]
 
 
@@ -144,6 +155,8 @@ CASES = (
          lambda folder, n: ["cluster", read_set(folder, n), *out(folder, "tsv")], "`--dereplicate`; vsearch"),
     Case("derep", "amplicons of 250 bases", (3000, 10_000, 30_000, 100_000, 300_000),
          lambda folder, n: ["derep", read_set(folder, n), *out(folder, "fa", threads=[])], "vsearch"),
+    Case("chimeras", "distinct amplicons of 250 bases", (125, 250, 500, 1000, 2000),
+         distinct, "a higher `--min-size` of `derep`; vsearch"),
     Case("msa", "members of 200 residues", (20, 40, 80, 160, 320),
          lambda folder, n: ["msa", family(folder, n), *out(folder, "fa")], "`--effort fast`; MAFFT"),
     Case("msa --effort fast", "members of 200 residues", (300, 1000, 3000, 10_000, 30_000),
@@ -153,6 +166,11 @@ CASES = (
     Case("search, one model of 188 states", "proteins of 100 to 600 residues", (3000, 10_000, 30_000, 100_000, 300_000),
          lambda folder, n: ["search", str(EXAMPLES / "efp.hmm"), proteins(folder, n), *out(folder, "tbl")],
          "`--shard`, `--cluster`"),
+    Case("scan, one model of 188 states", "proteins of 100 to 600 residues", (3000, 10_000, 30_000, 100_000, 300_000),
+         lambda folder, n: ["scan", str(EXAMPLES / "efp.hmm"), proteins(folder, n), *out(folder, "tbl")],
+         "`search`; `--shard`, `--cluster`"),
+    Case("build", "rows of 200 columns", (1000, 3000, 10_000, 30_000, 100_000),
+         lambda folder, n: ["build", rows(folder, n), *out(folder, "hmm")], "`--weights none`"),
     Case("place, 802 tips", "different reads of 250 bases", (30, 100, 300, 1000, 3000),
          lambda folder, n: [*PLACE, reads(folder, n), *out(folder, "fa")], "pplacer, EPA-ng with hmmalign"),
     Case("decode", "nucleotides", (300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000),

@@ -158,6 +158,17 @@ def trees(is_quick: bool, folder: Path) -> Iterator[Case]:
         yield Case(f"neighbour joining, {n:,} taxa", "s", 0.0, ours, there, clock="own")
         ours = partial(run, command("tree", phylip, "-o", tree, "-t", "1", "-q"))
         yield Case(f"the same as a command, {n:,} taxa", "s", 0.0, ours, {"rapidnj": there["rapidnj"]}, clock="own")
+    n, n_samples = (20, 5) if is_quick else (1000, 100)
+    rows = rng.choice(list("ACGT"), (1, n))
+    while len(rows) < n:
+        row = rows[int(rng.integers(len(rows)))]
+        rows = np.vstack([rows, np.where(rng.random(n) < 0.05, rng.choice(list("ACGT"), n), row)])
+    path = folder / "rows.fa"
+    path.write_text("".join(f">t{k}\n{''.join(row)}\n" for k, row in enumerate(rows)))
+    words: list[object] = ["rapidnj", path, "-i", "fa", "-a", "kim", "-t", "d", "-c", "1", "-b", n_samples, "-x", tree]
+    ours = partial(run, command("tree", path, "-o", tree, "--bootstrap", n_samples, "-t", "1", "-q"))
+    title = f"command, {n_samples} bootstrap samples, {n:,} rows of {n:,} columns"
+    yield Case(title, "s", 0.0, ours, {"rapidnj": partial(run, words)}, clock="own")
 
 
 def seconds_after_reading(words: list[object]) -> float:

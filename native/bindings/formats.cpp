@@ -7,6 +7,7 @@
 #include "../compute/buffer.hpp"
 #include "../formats/differences.hpp"
 #include "../formats/gapped.hpp"
+#include "../formats/numbers.hpp"
 #include "../formats/rows.hpp"
 #include "../formats/srspair.hpp"
 #include "check.hpp"
@@ -212,6 +213,12 @@ Tuple<nb::bytes, Numpy<int64_t>> mismatches_python(Dict arrays, Column<uint8_t> 
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
+std::optional<Numpy<double>> numbers_python(nb::bytes text) {
+    auto values = read_numbers(static_cast<const char *>(text.data()), text.size());
+    if (!values) return std::nullopt;
+    return to_numpy(std::move(*values));
+}
+
 /// Write the values of residues into their columns, counted from `begin`: cells[row][column - begin].
 void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int64_t> offsets, int32_t begin,
                      nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cells) {
@@ -246,6 +253,8 @@ void bind_formats(nb::module_ &m) {
           "Return the cs tag of each alignment as (bytes, offsets); see tropalign.results.aligned_pairs.");
     m.def("mismatches", &tropalign::mismatches_python, "arrays"_a, tropalign::array("letters"),
           "Return the MD tag of each alignment as (bytes, offsets); see tropalign.results.aligned_pairs.");
+    m.def("numbers", &tropalign::numbers_python, "text"_a,
+          "Return the numbers of a text; None if a word is not a finite decimal number.");
     m.def("spread_residues", &tropalign::spread_residues, tropalign::array("values"), tropalign::array("columns"),
           tropalign::array("offsets"), "begin"_a, tropalign::array("cells"),
           "Write values of the residues of an alignment into a table of some of its columns.");

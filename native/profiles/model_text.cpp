@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "../formats/read_double.hpp"
 #include "model.hpp"
-#include "read_double.hpp"
 
 namespace tropalign {
 namespace {

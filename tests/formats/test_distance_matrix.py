@@ -1,13 +1,16 @@
 """Matrices of distances: what is written is read again, and faults are said with their line."""
 
 import io
+import random
+import struct
+from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tropalign import InputError, ResourceError, align_all
+from tropalign import InputError, ResourceError, _native, align_all
 from tropalign.errors import UsageError
 from tropalign.formats.distance_matrix import (
     distance_format,
@@ -23,6 +26,22 @@ VALUES = [0.5, 1.25, 2, 0.125, 3, 4]
 
 def parsed(text):
     return parse_distance_matrix(text.encode().split(b"\n"), "x.phy")
+
+
+def test_numbers_are_those_of_python():
+    rng = random.Random(51)
+    words = [repr(struct.unpack("d", rng.randbytes(8))[0]) for _ in range(1000)]
+    words += [f"{rng.uniform(-30, 30):.{rng.randrange(20)}f}" for _ in range(3000)]
+    words += [str(rng.randrange(10 ** rng.randrange(1, 20))) for _ in range(500)]
+    words = ["-0", "0.", ".5", "-.25", "00012", *(word for word in words if abs(float(word)) > 2.3e-308)]
+    blanks = [rng.choice([" ", "\t", "  ", "\r", "\v", "\f"]) for _ in words]
+    text = "".join(chain.from_iterable(zip(blanks, words, strict=True)))
+    expected = np.array(list(map(float, text.split())))
+    assert _native.numbers(text.encode()).tobytes() == expected.tobytes()
+    assert _native.numbers(b" \t").shape == (0,)
+    # Words that float accepts, or that are no numbers, are left to Python.
+    for word in ("nan", "inf", "1e999", "+1", "1_0", "1e", "-", ".", "0x1", "1,5", "1.5.2", "--1", "1\0", "\x1c"):
+        assert _native.numbers(f"1 {word} 2".encode()) is None, word
 
 
 @given(st.integers(2, 12), st.integers(0, 1000), st.sampled_from(["phylip", "tsv"]), st.booleans())
@@ -99,6 +118,7 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
             "x.phy, line 3, record 'b': the distance to 'a' is nan, not a finite number: correct it",
         ),
         ("2\na 0 inf\nb inf 0\n", "x.phy, line 3, record 'b': the distance to 'a' is inf, not a finite number"),
+        ("2\na 0 1e999\nb 1e999 0\n", "x.phy, line 3, record 'b': the distance to 'a' is inf, not a finite number"),
         ("2\na 0 nan\nb 1 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan, not a finite number"),
         ("2\na 0.5 1\nb 1 0\n", "x.phy, line 2, record 'a': its distance to itself is 0.5: write 0"),
         ("# values: score\n\ta\tb\n", "x.phy: the matrix contains values of kind score: give distances or identities"),

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "../../native/profiles/read_double.hpp"
+#include "../../native/formats/read_double.hpp"
 
 int main() {
     std::string word;

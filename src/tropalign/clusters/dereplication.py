@@ -263,7 +263,7 @@ def dereplicated(
     if not len(fits):
         raise InputError(f"no read has {_bounds(limits.min_length, limits.max_length)} residues: allow other lengths")
     batch = batch if len(fits) == len(batch) else batch[fits]
-    number, first, is_turned = _numbered(batch, strand)
+    number, first, is_turned = read_numbers(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
     largest = np.inf if limits.max_unique_size is None else limits.max_unique_size
@@ -354,7 +354,7 @@ def _joined_qualities(
     return found
 
 
-def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int], NDArray[np.bool_]]:
+def read_numbers(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int], NDArray[np.bool_]]:
     """Number reads by their sequence, int64, shape (n_reads,).
 
     Also return the first read of each sequence, and a mask of the reads that are its reverse complement.

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import places_of
-from tropalign.clusters.candidates import CandidateFilter, Comparison, check_set
+from tropalign.clusters.candidates import CandidateFilter
+from tropalign.clusters.candidates import Comparison, check_set
+from tropalign.clusters.dereplication import read_numbers
 from tropalign.clusters.options import ClusterOptions
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, named
@@ -241,9 +243,10 @@ def _connected_labels(
     comparison: Comparison, candidates: CandidateFilter, memory_bytes: int, progress: Progress | None
 ) -> Index:
     """Cluster by single linkage; pairs that are already connected by others are not compared."""
-    batch, begin = comparison.batch, 0
-    n = len(batch)
-    labels = np.arange(n)
+    kept, place = _without_copies(comparison)
+    batch, begin, n = comparison.batch[kept], 0, len(kept)
+    copies = np.flatnonzero(place[kept] != np.arange(n))
+    labels = _joined(np.arange(n), copies, place[kept[copies]])
     most_pairs = min(max(memory_bytes // PAIR_BYTES, MOST_PAIRS), MOST_PAIRS_AT_ONCE)
     while begin < n:
         end = min(n, begin + max(1, min(MOST_ROWS, most_pairs // (n - begin))))
@@ -255,12 +258,30 @@ def _connected_labels(
             is_apart = labels[begin:end][few, None] != labels[None, begin:]
             first, second = places_of(keep[few] & is_apart)
             first, second = first + row, second + begin
-            is_similar = comparison.pair_similarities(first, second) >= comparison.options.min_identity
+            similarities = comparison.pair_similarities(kept[first], kept[second])
+            is_similar = similarities >= comparison.options.min_identity
             labels = _joined(labels, first[is_similar], second[is_similar])
         begin = end
         if progress is not None:
-            progress(end)
-    return _numbered(labels)
+            progress(len(place) if end == n else int(kept[end]))
+    return _numbered(labels[place])
+
+
+# The similarity of a pair depends on the two sequences and on their order. So of equal sequences the first and the last
+# one in processing order are compared with others: any link of the ones between is a link of these, too.
+def _without_copies(comparison: Comparison) -> tuple[Index, Index]:
+    """Return the sequences to compare, and for each sequence the index among them of itself or of an equal one."""
+    n = len(comparison.batch)
+    if comparison.options.pairs.has_track:  # sequences of equal residues may differ
+        return np.arange(n), np.arange(n)
+    number, order = read_numbers(comparison.batch, "plus")[0], comparison.order
+    first, last = (by[np.unique(number[by], return_index=True)[1]][number] for by in (order, order[::-1]))
+    copies = np.flatnonzero(first != np.arange(n))
+    copies = copies[comparison.pair_similarities(first[copies], copies) >= comparison.options.min_identity]
+    is_kept, own = np.ones(n, bool), np.arange(n)
+    is_kept[copies], own[copies] = False, first[copies]
+    is_kept[last] = True
+    return np.flatnonzero(is_kept), (np.cumsum(is_kept) - 1)[own]
 
 
 def _compared(

@@ -19,6 +19,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError, shown
 from tropalign.formats.format import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
@@ -325,6 +326,8 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
 
 def _values(text: bytes) -> NDArray[np.float64] | None:
     """Parse the numbers of a text; None if it holds anything else."""
+    if (values := _native.numbers(text)) is not None:
+        return values
     if b"_" in text:  # float accepts 1_0 as 10
         return None
     try:

@@ -50,6 +50,11 @@ def rows_of_text():
     yield Entry(_native.column_text, {"column": column, "n_rows": 2}, wrong, [{"column": c} for c in RIGHT_COLUMNS])
 
 
+def lines():
+    """numbers."""
+    yield Entry(_native.numbers, {"text": b"1 2.5"}, [("text", TypeError, "1 2.5", TEXT, None)], [{"text": b""}])
+
+
 def alignments():
     """gapped_text, srspair_records, differences and mismatches."""
     letters, codes, two = np.frombuffer(b"ACGTACGT", np.uint8), np.arange(8, dtype=np.uint8), np.ones(2, np.int32)
