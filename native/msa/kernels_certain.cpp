@@ -39,12 +39,14 @@ class CertainPairs {
         most_ = splat<int32_t, kVectorBytes>(-1);
         for (int l = 0; l < lanes.n; ++l) most_[l] = std::min(lanes.most[l], kNoLoss - 1);
         make_tables();
+        make_bounds();
         overhang_.resize(m_ + 1);
         for (int32_t i = m_ - 1; i >= 0; --i) overhang_[i] = overhang_[i + 1] + losses.end[x[i]];
     }
 
     void run() {
         best_ = no_loss();
+        floor_ = LossVec{};
         Range range = last_row(most_);
         for (int32_t i = m_ - 1; i >= 0; --i) {
             if (is_kept(i + 1)) keep(i + 1, range);
@@ -109,6 +111,24 @@ class CertainPairs {
         kept_.assign((m_ >> block_bits_) + 2, {{0, -1}, 0});
     }
 
+    /// Lower bounds of the part before a corner, by diagonal: at least |j - i| residues there are unpaired.
+    void make_bounds() {
+        bound_.assign(n_diagonals_, kNoLoss);
+        auto bounded = [&](const uint8_t *codes, int32_t length, int64_t step) {
+            std::vector<int32_t> costs(length);
+            for (int32_t i = 0; i < length; ++i) costs[i] = std::min(losses_.end[codes[i]], losses_.gap[codes[i]]);
+            std::sort(costs.begin(), costs.end());
+            int64_t loss = 0, k = m_;
+            for (const int32_t cost : costs) {
+                loss = std::min<int64_t>(loss + cost, kNoLoss), k += step;
+                bound_[k] = std::min(bound_[k], static_cast<int32_t>(loss));
+            }
+        };
+        bound_[m_] = 0;
+        bounded(x_, m_, -1);
+        for (int l = 0; l < lanes_.n; ++l) bounded(lanes_.codes[l], lanes_.length[l], 1);
+    }
+
     static void filled(Buffer<int32_t> &buffer, size_t size) {
         if (buffer.size() < size) buffer = Buffer<int32_t>(size);
         std::fill_n(buffer.data(), size, kNoLoss);
@@ -133,8 +153,8 @@ class CertainPairs {
         bool has_border = false;
         if (overhang_[i] < kNoLoss)
             for (int l = 0; l < lanes_.n; ++l) {
-                if (overhang_[i] > limit[l]) continue;
                 const int64_t k = int64_t{lanes_.length[l]} - i + m_;
+                if (overhang_[i] + bound_[k] > limit[l]) continue;
                 border_()[k * kLossLanes + l] = overhang_[i];
                 old = old.low > old.high ? Range{k, k} : Range{std::min(old.low, k), std::max(old.high, k)};
                 has_border = true;
@@ -166,18 +186,25 @@ class CertainPairs {
         }
         while (range.low > 0) {  // a gap of y that reaches further
             along = lower(found + open, along) + at(gap, range.low - 1);
-            if (!any_up_to(along, limit)) break;
+            if (!is_possible(range.low - 1, along, limit)) break;
             found = lower(along, none);
             put(rest, --range.low, found);
         }
-        return trimmed(rest, rest_gap, range, limit);
+        return trimmed(range, limit);
     }
 
-    static Range trimmed(int32_t *values, int32_t *gaps, Range range, LossVec limit) {
-        for (; range.low <= range.high && !any_up_to(at(values, range.low), limit); ++range.low)
-            put(values, range.low, no_loss()), put(gaps, range.low, no_loss());
-        for (; range.low <= range.high && !any_up_to(at(values, range.high), limit); --range.high)
-            put(values, range.high, no_loss()), put(gaps, range.high, no_loss());
+    /// True if an alignment up to the limit may have a rest of this loss on diagonal k.
+    bool is_possible(int64_t k, LossVec rest, LossVec limit) const {
+        const LossVec bound = splat<int32_t, kVectorBytes>(bound_[k]);
+        return any_up_to(rest + (bound > floor_ ? bound : floor_), limit);
+    }
+
+    Range trimmed(Range range, LossVec limit) {
+        int32_t *rest = rest_(), *rest_gap = rest_gap_();
+        for (; range.low <= range.high && !is_possible(range.low, at(rest, range.low), limit); ++range.low)
+            put(rest, range.low, no_loss()), put(rest_gap, range.low, no_loss());
+        for (; range.low <= range.high && !is_possible(range.high, at(rest, range.high), limit); --range.high)
+            put(rest, range.high, no_loss()), put(rest_gap, range.high, no_loss());
         return range;
     }
 
@@ -222,7 +249,8 @@ class CertainPairs {
         const LossVec limit = limit_ + open_;
         for (int32_t begin = 0; begin < m_; begin += 1 << block_bits_) {
             const int32_t end = std::min(m_, begin + (1 << block_bits_));
-            make_block(begin, end, limit - lowest(range));
+            floor_ = lowest(range);
+            make_block(begin, end, limit);
             for (int32_t i = begin + 1; i <= end; ++i) range = row_before(i, range, limit);
         }
         for (int l = 0; l < lanes_.n; ++l) {
@@ -272,7 +300,7 @@ class CertainPairs {
         } else {
             range = last_row(limit);
         }
-        range = trimmed(rest_(), rest_gap_(), range, limit);
+        range = trimmed(range, limit);
         rows_.assign(end - begin, {{0, -1}, 0});
         for (int32_t i = end; i > begin; --i) {
             rows_[i - begin - 1] = {range, block.size()};
@@ -355,7 +383,9 @@ class CertainPairs {
     int64_t n_diagonals_ = 0, width_ = 0;
     std::vector<int32_t> overhang_;  // of x from residue i on
     std::vector<int> row_of_;        // of each code that x has, in scratch_.pair
+    std::vector<int32_t> bound_;     // of the part before a corner, by diagonal
     std::vector<Kept> kept_, rows_;
+    LossVec floor_{};  // another lower bound of that part
     LossVec open_{}, most_{}, best_{}, limit_{};
     int32_t first_certain_[16] = {}, end_certain_[16] = {};
 };
