@@ -111,22 +111,40 @@ class CertainPairs {
         kept_.assign((m_ >> block_bits_) + 2, {{0, -1}, 0});
     }
 
-    /// Lower bounds of the part before a corner, by diagonal: at least |j - i| residues there are unpaired.
+    /// Lower bounds of the part before a corner: at least |j - i| residues there are unpaired.
     void make_bounds() {
         bound_.assign(n_diagonals_, kNoLoss);
-        auto bounded = [&](const uint8_t *codes, int32_t length, int64_t step) {
-            std::vector<int32_t> costs(length);
-            for (int32_t i = 0; i < length; ++i) costs[i] = std::min(losses_.end[codes[i]], losses_.gap[codes[i]]);
-            std::sort(costs.begin(), costs.end());
-            int64_t loss = 0, k = m_;
-            for (const int32_t cost : costs) {
-                loss = std::min<int64_t>(loss + cost, kNoLoss), k += step;
-                bound_[k] = std::min(bound_[k], static_cast<int32_t>(loss));
-            }
-        };
         bound_[m_] = 0;
-        bounded(x_, m_, -1);
-        for (int l = 0; l < lanes_.n; ++l) bounded(lanes_.codes[l], lanes_.length[l], 1);
+        prefix_.assign(m_ + 1, 0);
+        for (int32_t i = 0; i < m_; ++i) prefix_[i + 1] = std::min<int64_t>(prefix_[i] + unpaired(x_[i]), kNoLoss);
+        most_unpaired_ = bound_by_diagonal(x_, m_, -1);
+        for (int l = 0; l < lanes_.n; ++l) bound_by_diagonal(lanes_.codes[l], lanes_.length[l], 1);
+    }
+
+    int32_t unpaired(uint8_t code) const { return std::min(losses_.end[code], losses_.gap[code]); }
+
+    /// A lower bound of the part behind corner (i, j) on diagonal k: at most `longest_` - j residues of x are paired.
+    int32_t bound_of_rest(int32_t i, int64_t k) const {
+        const int64_t j = k - m_ + i;
+        return static_cast<int32_t>(std::max<int64_t>(0, prefix_[m_] - prefix_[i] - (longest_ - j) * most_unpaired_));
+    }
+
+    int32_t bound_by_diagonal(const uint8_t *codes, int32_t length, int64_t step) {
+        std::vector<int32_t> costs(length);
+        for (int32_t i = 0; i < length; ++i) costs[i] = unpaired(codes[i]);
+        std::sort(costs.begin(), costs.end());
+        int64_t loss = 0, k = m_;
+        for (const int32_t cost : costs) {
+            loss = std::min<int64_t>(loss + cost, kNoLoss), k += step;
+            bound_[k] = std::min(bound_[k], static_cast<int32_t>(loss));
+        }
+        return length ? costs.back() : 0;
+    }
+
+    /// The bound before corner (i, j) on diagonal k, by the residues before it, of which at most j are paired, too.
+    int32_t bound(int32_t i, int64_t k) const {
+        const int64_t j = k - m_ + i;
+        return static_cast<int32_t>(std::max<int64_t>(bound_[k], prefix_[i] - j * most_unpaired_));
     }
 
     static void filled(Buffer<int32_t> &buffer, size_t size) {
@@ -154,7 +172,7 @@ class CertainPairs {
         if (overhang_[i] < kNoLoss)
             for (int l = 0; l < lanes_.n; ++l) {
                 const int64_t k = int64_t{lanes_.length[l]} - i + m_;
-                if (overhang_[i] + bound_[k] > limit[l]) continue;
+                if (overhang_[i] + bound(i, k) > limit[l]) continue;
                 border_()[k * kLossLanes + l] = overhang_[i];
                 old = old.low > old.high ? Range{k, k} : Range{std::min(old.low, k), std::max(old.high, k)};
                 has_border = true;
@@ -186,24 +204,24 @@ class CertainPairs {
         }
         while (range.low > 0) {  // a gap of y that reaches further
             along = lower(found + open, along) + at(gap, range.low - 1);
-            if (!is_possible(range.low - 1, along, limit)) break;
+            if (!is_possible(i, range.low - 1, along, limit)) break;
             found = lower(along, none);
             put(rest, --range.low, found);
         }
-        return trimmed(range, limit);
+        return trimmed(i, range, limit);
     }
 
-    /// True if an alignment up to the limit may have a rest of this loss on diagonal k.
-    bool is_possible(int64_t k, LossVec rest, LossVec limit) const {
-        const LossVec bound = splat<int32_t, kVectorBytes>(bound_[k]);
-        return any_up_to(rest + (bound > floor_ ? bound : floor_), limit);
+    /// True if an alignment up to the limit may have a rest of this loss behind the corner of row i on diagonal k.
+    bool is_possible(int32_t i, int64_t k, LossVec rest, LossVec limit) const {
+        const LossVec least = splat<int32_t, kVectorBytes>(bound(i, k));
+        return any_up_to(rest + (least > floor_ ? least : floor_), limit);
     }
 
-    Range trimmed(Range range, LossVec limit) {
+    Range trimmed(int32_t i, Range range, LossVec limit) {
         int32_t *rest = rest_(), *rest_gap = rest_gap_();
-        for (; range.low <= range.high && !is_possible(range.low, at(rest, range.low), limit); ++range.low)
+        for (; range.low <= range.high && !is_possible(i, range.low, at(rest, range.low), limit); ++range.low)
             put(rest, range.low, no_loss()), put(rest_gap, range.low, no_loss());
-        for (; range.low <= range.high && !is_possible(range.high, at(rest, range.high), limit); --range.high)
+        for (; range.low <= range.high && !is_possible(i, range.high, at(rest, range.high), limit); --range.high)
             put(rest, range.high, no_loss()), put(rest_gap, range.high, no_loss());
         return range;
     }
@@ -249,7 +267,8 @@ class CertainPairs {
         const LossVec limit = limit_ + open_;
         for (int32_t begin = 0; begin < m_; begin += 1 << block_bits_) {
             const int32_t end = std::min(m_, begin + (1 << block_bits_));
-            floor_ = lowest(range);
+            // alignments may also start in these rows
+            floor_ = lower(lowest(range), splat<int32_t, kVectorBytes>(overhang_[0] - overhang_[begin]));
             make_block(begin, end, limit);
             for (int32_t i = begin + 1; i <= end; ++i) range = row_before(i, range, limit);
         }
@@ -300,7 +319,7 @@ class CertainPairs {
         } else {
             range = last_row(limit);
         }
-        range = trimmed(range, limit);
+        range = trimmed(end, range, limit);
         rows_.assign(end - begin, {{0, -1}, 0});
         for (int32_t i = end; i > begin; --i) {
             rows_[i - begin - 1] = {range, block.size()};
@@ -323,7 +342,7 @@ class CertainPairs {
         const int64_t first = int64_t{m_} - i;
         const int32_t overhang = overhang_[0] - overhang_[i];
         Range range{std::max<int64_t>(old.low - 1, 0), old.high};
-        if (any_up_to(splat<int32_t, kVectorBytes>(overhang), limit))
+        if (any_up_to(splat<int32_t, kVectorBytes>(overhang + bound_of_rest(i, first)), limit))
             range = old.low > old.high ? Range{first, first}
                                        : Range{std::min(range.low, first), std::max(range.high, first)};
         LossVec along = none, found = none, n_pairs{}, column = splat<int32_t, kVectorBytes>(-1), skips{};
@@ -347,7 +366,7 @@ class CertainPairs {
         for (int64_t k = range.low; k <= range.high; ++k) step(k);
         while (range.high < rest.range.high) {  // a gap of y that reaches further
             const LossVec next = lower(found + open, along) + at(gap, range.high + 1);
-            if (!any_up_to(next, limit)) break;
+            if (!any_up_to(next + bound_of_rest(i, range.high + 1), limit)) break;
             step(++range.high);
         }
         for (int l = 0; l < lanes_.n; ++l) {
@@ -384,6 +403,8 @@ class CertainPairs {
     std::vector<int32_t> overhang_;  // of x from residue i on
     std::vector<int> row_of_;        // of each code that x has, in scratch_.pair
     std::vector<int32_t> bound_;     // of the part before a corner, by diagonal
+    std::vector<int32_t> prefix_;    // of the first residues of x, if none is paired
+    int32_t most_unpaired_ = 0;
     std::vector<Kept> kept_, rows_;
     LossVec floor_{};  // another lower bound of that part
     LossVec open_{}, most_{}, best_{}, limit_{};

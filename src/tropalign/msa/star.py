@@ -114,25 +114,70 @@ def star_of(
     longer = np.abs(batch.lengths - m)
     is_given_up |= (distances > MOST_DISTANCE) | (longer > max(LONGER, MOST_LONGER * m))
     beside = MOST_LENGTH_LOSS * longer
-    most = LEAST_MOST + MOST_LOSS * m + np.minimum(beside, MOST_LOSS * max(m, LONGER))
-    guess = DIFFERENCE_LOSS * distances * m + beside + MORE_LOSS
+    members = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
+    limits = Limits(
+        (DIFFERENCE_LOSS * distances * m + beside + MORE_LOSS)[members],
+        (LEAST_MOST + MOST_LOSS * m + np.minimum(beside, MOST_LOSS * max(m, LONGER)))[members],
+        beside[members],
+        np.zeros((2, len(members))),
+        np.zeros(len(members), np.int64),
+    )
+    found = pairs_with(batch, centre, members, limits, model, n_threads, progress)
+    columns[members], are_certain[members], is_given_up[members] = found
+    are_certain[:, batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]] == wildcard_of(batch)] = False
+    return Star(centre, columns, are_certain, is_given_up)
+
+
+class Limits(NamedTuple):
+    """Limits of the losses of some pairs, shape (n,) each, float64 and int64.
+
+    `guess`, `most`: first limit, which is doubled if it is too low, and the greatest one; `more`: added to the loss by
+    one model for the guess of that by the other one. `overhang`: shape (2, n), losses by each model that no alignment
+    avoids, in addition to the former. `group`: members of different groups are not computed together, since all members
+    that are take the diagonals of each of them.
+    """
+
+    guess: NDArray[np.float64]
+    most: NDArray[np.float64]
+    more: NDArray[np.float64]
+    overhang: NDArray[np.float64]
+    group: NDArray[np.int64]
+
+
+def pairs_with(
+    batch: SequenceBatch,
+    centre: int,
+    members: NDArray[np.int64],
+    limits: Limits,
+    model: PairModel,
+    n_threads: int,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Align members with the centre; return `columns`, `are_certain` and `is_given_up` as in `Star`, of the members."""
+    n, m = len(members), int(batch.lengths[centre])
+    columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
+    is_given_up = np.zeros(n, bool)
+    guess, most = limits.guess.copy(), limits.most
     for number, losses in enumerate(losses_of(model)):
+        overhang = limits.overhang[number]
         found = np.zeros(n, np.int64)
-        left = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
-        left = left[np.argsort(guess[left], kind="stable")]
+        left = np.flatnonzero(~is_given_up)
+        left = left[np.lexsort(((guess + overhang)[left], limits.group[left]))]
         ratio = 1.0
         begun = 0
         while len(left):
-            some, left = left[:PAIRS_AT_ONCE], left[PAIRS_AT_ONCE:]
-            limit = np.minimum(guess[some] * ratio, most[some]).astype(np.int32)
+            some = left[:PAIRS_AT_ONCE]
+            some = some[limits.group[some] == limits.group[some[0]]]
+            left = left[len(some) :]
+            limit = np.minimum(guess[some] * ratio, most[some])
             loss, column, is_certain = _native.certain_pairs(
-                batch.codes, batch.offsets, centre, some.astype(np.int32), limit, **losses._asdict(), slack=SLACK,
-                n_threads=n_threads,
+                batch.codes, batch.offsets, centre, members[some].astype(np.int32),
+                (limit + overhang[some]).astype(np.int32), **losses._asdict(), slack=SLACK, n_threads=n_threads,
             )  # fmt: skip
             is_found = loss >= 0
             found[some[is_found]] = loss[is_found]
             if number and is_found.any():
-                ratio = float(((loss + SLACK) / guess[some])[is_found].max()) * GUESS_MARGIN
+                ratio = float(((loss + SLACK - overhang[some]) / guess[some])[is_found].max()) * GUESS_MARGIN
             _keep(columns, are_certain, some[is_found], column[is_found], is_certain[is_found] != 0, number == 0)
             is_given_up[some[~is_found & (limit >= most[some])]] = True
             again = some[~is_found & (limit < most[some])]
@@ -141,17 +186,20 @@ def star_of(
             begun += len(some) - len(again)
             if progress is not None:
                 progress((begun + n * number) // 2)
-        guess = found * GUESS_MARGIN + beside + SLACK
-    unknown = batch.alphabet.code(batch.alphabet.wildcard)
-    for k in np.flatnonzero(~is_given_up):
+        guess = np.maximum(found - overhang, 0) * GUESS_MARGIN + limits.more + SLACK
+    for row, k in enumerate(members.tolist()):
         residues = batch.codes[batch.offsets[k] : batch.offsets[k + 1]]
-        are_certain[k] |= _in_order(columns[k]) & (residues[np.maximum(columns[k], 0)] == unknown)
+        are_certain[row] |= in_order(columns[row]) & (residues[np.maximum(columns[row], 0)] == wildcard_of(batch))
     are_certain[is_given_up] = False
-    are_certain[:, batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]] == unknown] = False
-    return Star(centre, columns, are_certain, is_given_up)
+    return columns, are_certain, is_given_up
 
 
-def _in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
+def wildcard_of(batch: SequenceBatch) -> int:
+    """Return the code of an unknown residue."""
+    return batch.alphabet.code(batch.alphabet.wildcard)
+
+
+def in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return a mask of the pairs behind all earlier pairs and before all later ones.
 
     Rows of several best alignments may cross. So an unknown residue, which has no better place than that of a best
@@ -186,6 +234,23 @@ MOST_COMPARED = 64
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
+def word_size(n_plain: int) -> int:
+    """Return the length of the k-mers of an alphabet with some unambiguous letters."""
+    return NUCLEOTIDE_WORD if n_plain <= 4 else WORD
+
+
+def hashed_words(codes: NDArray[np.uint8], n_plain: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the hashes of the k-mers without other letters, and their first residues."""
+    size = word_size(n_plain)
+    n = max(0, len(codes) - size + 1)
+    words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
+    for step in range(size):
+        words = words * np.uint64(n_plain) + codes[step : step + n]
+        is_known &= codes[step : step + n] < n_plain
+    places = np.flatnonzero(is_known)
+    return words[places] * _HASH, places
+
+
 class Kinship:
     """K-mers that the members of a family share, by sketches (Ondov et al. 2016).
 
@@ -195,7 +260,7 @@ class Kinship:
 
     def __init__(self, batch: SequenceBatch) -> None:
         self._batch, self._n_plain = batch, len(batch.alphabet.states)
-        self._size = NUCLEOTIDE_WORD if self._n_plain <= 4 else WORD
+        self._size = word_size(self._n_plain)
         chosen = np.unique(np.linspace(0, len(batch) - 1, MOST_COMPARED).astype(np.int64))
         sketches = [self._sketch(int(k)) for k in chosen]
         words, counts = np.unique(np.concatenate(sketches), return_counts=True)
@@ -217,13 +282,7 @@ class Kinship:
 
     def _sketch(self, k: int) -> NDArray[np.uint64]:
         """Return the lowest hashes of the k-mers without other letters, ascending."""
-        codes = self._codes(k)
-        n = max(0, len(codes) - self._size + 1)
-        words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
-        for step in range(self._size):
-            words = words * np.uint64(self._n_plain) + codes[step : step + n]
-            is_known &= codes[step : step + n] < self._n_plain
-        hashed = words[is_known] * _HASH
+        hashed, _ = hashed_words(self._codes(k), self._n_plain)
         if len(hashed) > 2 * SKETCH:
             hashed = np.partition(hashed, 2 * SKETCH)[: 2 * SKETCH]
         return np.unique(hashed)[:SKETCH]
