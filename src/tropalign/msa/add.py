@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,8 @@ def add_sequences(
         placed = LongAddition(old, both, model, cutoffs, MEMBERS, devices, n_threads, memory_bytes, progress).placed()
     if left := [k for k, one in enumerate(placed) if one is None]:
         rest = batch if len(left) == len(batch) else batch[np.array(left)]
-        adding = _Adding(old, rest, options, devices, n_threads, progress, memory_bytes)
+        watch = progress if rest is batch or progress is None else partial(_later, progress)
+        adding = _Adding(old, rest, options, devices, n_threads, watch, memory_bytes)
         for k, one in zip(left, adding.placed(), strict=True):
             placed[k] = one
     column = np.concatenate([one.column for one in placed if one is not None])
@@ -92,6 +94,11 @@ def add_sequences(
     is_old = np.zeros(n_columns, bool)
     is_old[new_of_old] = True
     return MultipleAlignment(whole, columns, n_columns), is_old
+
+
+def _later(progress: StageProgress, stage: str, share: float) -> None:
+    """Report the second half of the work."""
+    progress(stage, 0.5 + 0.5 * share)
 
 
 def merge_alignments(

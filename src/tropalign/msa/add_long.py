@@ -62,6 +62,8 @@ MOST_CELLS = 16_000_000
 FEW = 1000
 #: Residues at an end of a new sequence that stay where the best alignment has them, although they are not certain.
 NEAR_END = 20
+#: Columns of a gap that fewer than LEAST_RUN residues at an end of a new sequence do not open.
+FAR = 100
 #: Residues of the row, and per residue of the piece, among which an end of a new sequence is placed.
 END, END_RATIO = 2000, 2
 
@@ -183,7 +185,7 @@ class LongAddition:
         for begin in range(0, len(first), AT_ONCE):
             found += self._placed(new[first[begin : begin + AT_ONCE]], alone)
             if self.progress is not None:
-                self.progress("anchors", len(found) / len(first))
+                self.progress("anchors", 0.5 * len(found) / len(first))
         if alone:
             is_alone = np.isin(new[first][copy_of], alone)
             names = listed([self.whole.names[k] for k in new[is_alone]])
@@ -391,25 +393,38 @@ class LongAddition:
             return {piece.key: placed for piece, placed in zip(chosen, found, strict=True)}
 
     def _by_posteriors(self, piece: _Piece, posteriors: Pooled) -> Placed:
-        """Place a piece; residues behind the last one with a posterior follow it in the row's columns.
+        """Place a piece; residues beyond those with posteriors continue in the row's columns next to them.
 
         The alignment with the largest sum would move them to the end of the columns.
         """
         placed = placed_by(piece.last - piece.first, piece.high - piece.low, posteriors[1:4])
-        if piece.end < self.whole.lengths[piece.state.row]:
+        is_first, is_last = piece.begin == 0, piece.end == self.whole.lengths[piece.state.row]
+        if not is_first and not is_last:
             return placed
         residues = np.repeat(np.arange(len(posteriors.row_sizes)), posteriors.row_sizes)
         is_here = (placed.column[residues] == posteriors.columns) & ~placed.is_inserted[residues]
-        last = int(residues[is_here].max(initial=-1))
-        if last < 0:
+        residues = residues[is_here]
+        far = np.flatnonzero(np.diff(placed.column[residues]) > FAR) + 1  # first residues behind long gaps
+        if is_last and len(far) and len(residues) - far[-1] < LEAST_RUN:
+            residues = residues[: far[-1]]
+        has_far_start = is_first and len(far) > 0 and far[0] < LEAST_RUN and far[0] < len(residues)
+        if has_far_start:
+            residues = residues[far[0] :]
+        if not len(residues):
             return placed
-        own = self.columns[piece.state.row]
-        behind = own[np.searchsorted(own, placed.column[last] + piece.low, "right") :] - piece.low
+        own = self.columns[piece.state.row] - piece.low
+        n, first, last = len(placed.column), int(residues[0]), int(residues[-1])
         column, is_inserted = placed.column.copy(), placed.is_inserted.copy()
-        n_behind = min(len(behind), len(column) - last - 1)
-        column[last + 1 : last + 1 + n_behind] = behind[:n_behind]
-        column[last + 1 + n_behind :] = self.alignment.n_columns - piece.low
-        is_inserted[last + 1 :] = np.arange(len(column) - last - 1) >= n_behind
+        if is_last:
+            behind = own[np.searchsorted(own, column[last], "right") :][: n - last - 1]
+            end = last + 1 + len(behind)
+            column[last + 1 : end], column[end:] = behind, self.alignment.n_columns - piece.low
+            is_inserted[last + 1 : end], is_inserted[end:] = False, True
+        if has_far_start:
+            before = own[: np.searchsorted(own, column[first])][::-1][:first][::-1]
+            begin = first - len(before)
+            column[begin:first], is_inserted[begin:first] = before, False
+            column[:begin], is_inserted[:begin] = column[begin], True
         return Placed(column, is_inserted)
 
     def _by_best_path(self, piece: _Piece) -> Placed:
