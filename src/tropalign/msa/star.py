@@ -157,31 +157,31 @@ def pairs_with(
     n, m = len(members), int(batch.lengths[centre])
     columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
     is_given_up = np.zeros(n, bool)
-    guess, most = limits.guess.copy(), limits.most
+    guess, most = limits.guess, limits.most
     for number, losses in enumerate(losses_of(model)):
         overhang = limits.overhang[number]
         found = np.zeros(n, np.int64)
         left = np.flatnonzero(~is_given_up)
         left = left[np.lexsort(((guess + overhang)[left], limits.group[left]))]
-        ratio = 1.0
+        ratio, times = 1.0, np.ones(n)
         begun = 0
         while len(left):
             some = left[:PAIRS_AT_ONCE]
             some = some[limits.group[some] == limits.group[some[0]]]
             left = left[len(some) :]
-            limit = np.minimum(guess[some] * ratio, most[some])
+            limit = np.minimum(guess[some] * ratio * times[some], most[some])
             loss, column, is_certain = _native.certain_pairs(
                 batch.codes, batch.offsets, centre, members[some].astype(np.int32),
                 (limit + overhang[some]).astype(np.int32), **losses._asdict(), slack=SLACK, n_threads=n_threads,
             )  # fmt: skip
             is_found = loss >= 0
             found[some[is_found]] = loss[is_found]
-            if number and is_found.any():
+            if is_found.any():
                 ratio = float(((loss + SLACK - overhang[some]) / guess[some])[is_found].max()) * GUESS_MARGIN
             _keep(columns, are_certain, some[is_found], column[is_found], is_certain[is_found] != 0, number == 0)
             is_given_up[some[~is_found & (limit >= most[some])]] = True
             again = some[~is_found & (limit < most[some])]
-            guess[again] *= 2
+            times[again] *= 2
             left = np.concatenate([again, left])
             begun += len(some) - len(again)
             if progress is not None:

@@ -42,7 +42,8 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
             new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
             command.check_names(outputs, tuple(dict.fromkeys(alignment.names + new.names)), kind)
             memory_bytes = left_for_job(allowed, held + new.held_bytes)
-            how |= {"strand": command.strand, "progress": progress, "memory_bytes": memory_bytes}
+            how |= {"strand": command.strand, "no_anchors": command.no_anchors}
+            how |= {"progress": progress, "memory_bytes": memory_bytes}
             whole, is_old = extended(AddingArguments(alignment, new, **how))
             found = whole[:, is_old] if command.keep_length else whole
         else:

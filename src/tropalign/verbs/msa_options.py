@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
-#: Options that do not apply when rows are added to an alignment.
+#: Options that do not apply when an alignment is extended; `no_anchors` does if sequences are added.
 OF_FAMILIES = (
     "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "no_anchors", "tree_in", "tree_out",
     "confidence",
@@ -114,7 +114,7 @@ class ExtensionOptions(Options, group="into an alignment"):
         holds="sequences",
         either="into",
         metavar="NEW",
-        excludes=OF_FAMILIES,
+        excludes=tuple(name for name in OF_FAMILIES if name != "no_anchors"),
         label="Sequences to add to an alignment",
         help="sequences to add to the family, which must be an alignment",
     )
