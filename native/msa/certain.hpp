@@ -14,9 +14,12 @@
 // gaps of row i have the same condition. Losses only grow along an alignment, so that cells with G > L + slack are
 // never needed:
 //
-//     1. G from the last row to the first, in the range of diagonals where G <= most; every 2^b-th row is kept
+//     1. G from the last row to the first, in the range of diagonals where G <= most - B; every 2^b-th row is kept
 //     2. H from the first row to the last, where H + G <= L + slack + open; G is computed again block by block,
-//        where G <= L + slack + open - (the lowest H above the block)
+//        where G <= L + slack + open - the larger of B and the lowest H above the block
+//
+// B is the lowest loss of |j - i| unpaired residues, which are in the part before the corner at least. So the sequences
+// may differ much in length: a fragment, and a sequence that begins late, have few cells.
 //
 // The result is exact if L + slack <= most; otherwise the pair is given up. A lane per pair; all pairs have the same x.
 #pragma once

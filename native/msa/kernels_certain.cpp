@@ -40,6 +40,7 @@ class CertainPairs {
         most_ = splat<int32_t, kVectorBytes>(-1);
         for (int l = 0; l < lanes.n; ++l) most_[l] = std::min(lanes.most[l], kNoLoss - 1);
         make_tables();
+        make_bounds();
         total_ = most_;
         overhang_.resize(m_ + 1);
         for (int32_t i = m_ - 1; i >= 0; --i) overhang_[i] = overhang_[i + 1] + losses.end[x[i]];
@@ -122,6 +123,33 @@ class CertainPairs {
         kept_.assign((m_ >> block_bits_) + 2, {{0, -1}, 0});
     }
 
+    /// Least losses of |j - i| unpaired residues of x or y, by diagonal.
+    void make_bounds() {
+        apart_.assign(n_diagonals_, kNoLoss);
+        apart_[m_] = 0;
+        most_unpaired_ = unpaired_by_diagonal(x_, m_, -1);
+        for (int l = 0; l < lanes_.n; ++l) unpaired_by_diagonal(lanes_.codes[l], lanes_.length[l], 1);
+    }
+
+    /// Lower the bounds of the diagonals on one side of the middle one; return the greatest loss of a residue.
+    int32_t unpaired_by_diagonal(const uint8_t *codes, int32_t length, int64_t step) {
+        std::vector<int32_t> costs(length);
+        for (int32_t i = 0; i < length; ++i) costs[i] = least_unpaired(codes[i]);
+        std::sort(costs.begin(), costs.end());
+        int64_t loss = 0, k = m_;
+        for (const int32_t cost : costs) {
+            loss = std::min<int64_t>(loss + cost, kNoLoss), k += step;
+            apart_[k] = std::min(apart_[k], static_cast<int32_t>(loss));
+        }
+        return length ? costs.back() : 0;
+    }
+
+    /// A lower bound of the part behind corner (i, j) on diagonal k: at most `longest_` - j residues of x are paired.
+    int32_t least_behind(int32_t i, int64_t k) const {
+        const int64_t j = k - m_ + i, loss = unpaired_[m_] - unpaired_[i] - (longest_ - j) * most_unpaired_;
+        return static_cast<int32_t>(std::clamp<int64_t>(loss, 0, kNoLoss));
+    }
+
     static void filled(Buffer<int32_t> &buffer, size_t size) {
         if (buffer.size() < size) buffer = Buffer<int32_t>(size);
         std::fill_n(buffer.data(), size, kNoLoss);
@@ -147,8 +175,8 @@ class CertainPairs {
         if (overhang_[i] < kNoLoss) {
             const auto overhang = static_cast<int32_t>(overhang_[i]);
             for (int l = 0; l < lanes_.n; ++l) {
-                if (overhang > limit[l]) continue;
                 const int64_t k = int64_t{lanes_.length[l]} - i + m_;
+                if (overhang > limit[l] || overhang + least_before(i, k)[l] > total_[l]) continue;
                 border_()[k * kLossLanes + l] = overhang;
                 old = old.low > old.high ? Range{k, k} : Range{std::min(old.low, k), std::max(old.high, k)};
                 has_border = true;
@@ -199,13 +227,20 @@ class CertainPairs {
 
     int32_t least_unpaired(int a) const { return std::min(losses_.end[a], losses_.gap[a]); }
 
-    /// True if the rest behind corner (i, j) may be needed: its loss is up to `limit`, and up to `total_` with the
-    /// least loss of the part before it. There, x has i residues and y has j; those of x that are unpaired lose
-    /// least_unpaired(a) each, and a residue b of y that is paired with a saves at most least_unpaired(a) - pair[a][b].
-    bool is_within(LossVec rest, LossVec limit, int32_t i, int64_t k) const {
+    /// Lower bounds of the part before corner (i, j). There, x has i residues and y has j: at least |j - i| residues
+    /// are unpaired; those of x that are unpaired lose least_unpaired(a) each, and a residue b of y that is paired with
+    /// a saves at most least_unpaired(a) - pair[a][b].
+    LossVec least_before(int32_t i, int64_t k) const {
         const auto before = static_cast<int32_t>(std::min<int64_t>(unpaired_[i], kNoLoss));
         const LossVec least = splat<int32_t, kVectorBytes>(before) - at(scratch_.paired.data(), k + i + 1);
-        return any_up_to(rest, lower(limit, total_ - (least > 0 ? least : LossVec{})));
+        const LossVec apart = splat<int32_t, kVectorBytes>(apart_[k]);
+        return least > apart ? least : apart;
+    }
+
+    /// True if the rest behind corner (i, j) may be needed: its loss is up to `limit`, and up to `total_` with the part
+    /// before it.
+    bool is_within(LossVec rest, LossVec limit, int32_t i, int64_t k) const {
+        return any_up_to(rest, lower(limit, total_ - least_before(i, k)));
     }
 
     static void clear(int32_t *values, int32_t *gaps, Range range) {
@@ -327,7 +362,7 @@ class CertainPairs {
         const int64_t first = int64_t{m_} - i;
         const int32_t overhang = overhang_before(i);
         Range range{std::max<int64_t>(old.low - 1, 0), old.high};
-        if (any_up_to(splat<int32_t, kVectorBytes>(overhang), limit))
+        if (any_up_to(splat<int32_t, kVectorBytes>(overhang + least_behind(i, first)), limit))
             range = old.low > old.high ? Range{first, first}
                                        : Range{std::min(range.low, first), std::max(range.high, first)};
         LossVec along = none, found = none, n_pairs{}, column = splat<int32_t, kVectorBytes>(-1), skips{};
@@ -351,7 +386,7 @@ class CertainPairs {
         for (int64_t k = range.low; k <= range.high; ++k) step(k);
         while (range.high < rest.range.high) {  // a gap of y that reaches further
             const LossVec next = lower(found + open, along) + at(gap, range.high + 1);
-            if (!any_up_to(next, limit)) break;
+            if (!any_up_to(next + least_behind(i, range.high + 1), limit)) break;
             step(++range.high);
         }
         for (int l = 0; l < lanes_.n; ++l) {
@@ -388,6 +423,8 @@ class CertainPairs {
     std::vector<int64_t> overhang_;  // of x from residue i on
     std::vector<int64_t> unpaired_;  // least loss of the first i residues of x, unpaired
     std::vector<int> row_of_;        // of each code that x has, in scratch_.pair
+    std::vector<int32_t> apart_;     // least loss of the unpaired residues before a corner, by diagonal
+    int32_t most_unpaired_ = 0;
     std::vector<Kept> kept_, rows_;
     LossVec open_{}, most_{}, best_{}, limit_{}, total_{};  // total_: greatest loss of an alignment that is needed
     int32_t first_certain_[16] = {}, end_certain_[16] = {};

@@ -51,6 +51,10 @@ def test_rows_are_certain_if_no_good_alignment_leaves_their_pairs(seed):
         )
         slack = int(rng.integers(0, 8))
         sequences = relatives(rng, 18, int(rng.integers(1, 13)), 3, 4)
+        if rng.integers(2):  # fragments, and a centre that is one
+            cuts = np.sort(rng.integers(0, 13, (18, 2)), 1)
+            parts = [one[begin:end] for one, (begin, end) in zip(sequences, cuts, strict=True)]
+            sequences = [part if len(part) else one for part, one in zip(parts, sequences, strict=True)]
         ys = list(range(1, 18))
         most = rng.integers(0, 60, 17)
         loss, column, is_certain = certain(sequences, 0, ys, most, losses, slack, n_threads=2)
@@ -102,6 +106,22 @@ def test_fragments_have_certain_rows_behind_long_overhangs(seed):
         for k, (_, rows) in enumerate(expected):
             assert {int(i): int(column[k, i]) for i in np.flatnonzero(is_certain[k])} == rows
     assert sum(len(rows) > 3 for _, rows in expected) >= 2
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 400), (1900, 2300), (2600, 3000), (1200, 3000), (0, 1800)])
+@pytest.mark.parametrize("is_centre", [False, True])
+def test_fragments_are_certain_but_for_their_ends(begin, end, is_centre):
+    x = np.random.default_rng(begin).integers(0, 4, 3000)
+    part = x[begin:end]
+    for losses in losses_of(NUCLEOTIDE):
+        sequences = [part, x] if is_centre else [x, part]
+        loss, column, is_certain = certain(sequences, 0, [1], [10**6], losses, SLACK)
+        assert loss[0] == losses.end[np.concatenate([x[:begin], x[end:]])].sum()
+        inner = slice(8, end - begin - 8) if is_centre else slice(begin + 8, end - 8)
+        assert is_certain[0, inner].all()
+        shift = begin if is_centre else -begin
+        assert (column[0, inner] == np.arange(inner.start, inner.stop) + shift).all()
+        assert is_certain.sum() <= end - begin
 
 
 @pytest.mark.parametrize(("model", "letters"), [(NUCLEOTIDE, "ACGT"), (PROTEIN, "ACDEFGHIKLMNPQRSTVWY")])

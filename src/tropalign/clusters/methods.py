@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import places_of
-from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.candidates import Comparison, check_set
+from tropalign.clusters.candidates import CandidateFilter, Comparison, check_set
 from tropalign.clusters.dereplication import read_numbers
 from tropalign.clusters.options import ClusterOptions
 from tropalign.devices.registry import open_devices

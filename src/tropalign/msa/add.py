@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,19 @@ from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
+from tropalign.msa.add_long import LongAddition, are_long
 from tropalign.msa.family import MOST_RESIDUES
-from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, representatives, starting_columns
+from tropalign.msa.groups import (
+    MOST_ROWS,
+    Item,
+    ItemPair,
+    Placed,
+    Pool,
+    best_columns,
+    placed_by,
+    representatives,
+    starting_columns,
+)
 from tropalign.msa.large_tree import chance_shares, fast_tree, words_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
@@ -46,17 +57,6 @@ POOLED_CUTOFF = 0.002
 AT_ONCE, PAIRS_AT_ONCE = 500, 8_000_000
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Positions of the residues of a new sequence in an alignment.
-
-    `column`: int64, shape (n,), the column of the residue or, if it is inserted, the first column to its right.
-    """
-
-    column: NDArray[np.int64]
-    is_inserted: NDArray[np.bool_]
-
-
 def add_sequences(
     alignment: MultipleAlignment,
     batch: SequenceBatch,
@@ -72,15 +72,33 @@ def add_sequences(
     Of `options`, rules and cutoff are used. Returns also a mask of the columns of the result that the alignment had.
     """
     whole = joined(alignment.sequences, batch)
-    placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress, memory_bytes).placed()
-    column = np.concatenate([one.column for one in placed])
-    is_inserted = np.concatenate([one.is_inserted for one in placed])
+    old = compared(alignment)
+    placed: list[Placed | None] = [None] * len(batch)
+    if not options.no_anchors and are_long(old.sequences, batch, MEMBERS):
+        model, cutoffs = model_of(whole.alphabet, options.rules), (options.cutoff, POOLED_CUTOFF)
+        both = whole if old is alignment else joined(old.sequences, batch)
+        placed = LongAddition(old, both, model, cutoffs, MEMBERS, devices, n_threads, memory_bytes, progress).placed()
+    if left := [k for k, one in enumerate(placed) if one is None]:
+        rest = batch if len(left) == len(batch) else batch[np.array(left)]
+        watch = progress if rest is batch or progress is None else partial(_later, progress)
+        adding = _Adding(old, rest, options, devices, n_threads, watch, memory_bytes)
+        for k, one in zip(left, adding.placed(), strict=True):
+            placed[k] = one
+    column = np.concatenate([one.column for one in placed if one is not None])
+    is_inserted = np.concatenate([one.is_inserted for one in placed if one is not None])
+    del placed
     new_of_old, new_columns = opened(column, is_inserted, batch.offsets, alignment.n_columns)
-    columns = np.concatenate([new_of_old[alignment.columns], new_columns]).astype(np.int32)
+    del column, is_inserted
+    columns = np.concatenate([new_of_old[alignment.columns].astype(np.int32), new_columns])
     n_columns = max(int(new_of_old[-1]), int(new_columns.max(initial=-1))) + 1
     is_old = np.zeros(n_columns, bool)
     is_old[new_of_old] = True
     return MultipleAlignment(whole, columns, n_columns), is_old
+
+
+def _later(progress: StageProgress, stage: str, share: float) -> None:
+    """Report the second half of the work."""
+    progress(stage, 0.5 + 0.5 * share)
 
 
 def merge_alignments(
@@ -183,16 +201,6 @@ def _watch(
     return of
 
 
-def best_columns(
-    n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
-) -> list[NDArray[np.int32]]:
-    """Align two items by the maximum sum of posteriors; return the new column of each column of both."""
-    store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
-    store.add(np.array([[0, 1]], np.int32), *posteriors)
-    columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
-    return [columns[:n_rows], columns[n_rows:]]
-
-
 def representatives_of(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
     """Return sequences that represent an alignment, chosen along a tree by `representatives`."""
     if len(batch) <= most:
@@ -247,6 +255,10 @@ class _Adding:
 
         The share expected by chance is subtracted, so that a long member is not preferred to a near one.
         """
+        if len(self.alignment) <= MEMBERS:  # all
+            for begin in range(0, len(self.batch), AT_ONCE):
+                yield begin, [self.members] * min(AT_ONCE, len(self.batch) - begin)
+            return
         words = words_of(self.pool.batch)
         shares, sizes = chance_shares(words, self.n_threads), self.pool.batch.lengths
         old = np.arange(len(self.alignment), dtype=np.int32)
@@ -261,23 +273,19 @@ class _Adding:
             yield begin, list(order)
 
 
-def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]]) -> Placed:
-    """Place a new sequence by its posteriors with an alignment's columns."""
-    x, y = best_columns(n_residues, n_columns, posteriors, 1)
-    right = np.searchsorted(y, x)
-    return Placed(right, (right == n_columns) | (y[np.minimum(right, n_columns - 1)] != x))
-
-
 def opened(
-    column: NDArray[np.int64], is_inserted: NDArray[np.bool_], offsets: NDArray[np.int64], n_columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    column: NDArray[np.int32] | NDArray[np.int64],
+    is_inserted: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    n_columns: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Open columns for insertions: before each old column, as many as the longest insertion there needs.
 
-    Returns the new columns of the old columns, int64, shape (n_columns,), and of the new residues, int64, as
+    Returns the new columns of the old columns, int64, shape (n_columns,), and of the new residues, int32, shape as
     `column`.
     """
-    sequence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    at, who = column[is_inserted], sequence[is_inserted]
+    inserted = np.flatnonzero(is_inserted)
+    at, who = column[inserted], np.searchsorted(offsets, inserted, "right")
     begins = np.flatnonzero(np.diff(at, prepend=-1) | np.diff(who, prepend=-1))  # starts of the insertions
     sizes = np.diff(np.append(begins, len(at)))
     widths = np.zeros(n_columns + 1, np.int64)
@@ -286,6 +294,7 @@ def opened(
     rank = np.arange(len(at)) - np.repeat(begins, sizes)
     is_overhang = at == 0  # align right
     rank[is_overhang] += widths[0] - np.repeat(sizes, sizes)[is_overhang]
-    of_residues = column + before[column]
-    of_residues[is_inserted] += rank - widths[at]
+    of_residues = before.astype(np.int32)[column]
+    of_residues += column.astype(np.int32, copy=False)
+    of_residues[inserted] += (rank - widths[at]).astype(np.int32)
     return np.arange(n_columns) + before[:-1], of_residues

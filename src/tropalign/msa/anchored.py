@@ -214,6 +214,11 @@ def certain_runs(star: Star, spans: NDArray[np.int64]) -> NDArray[np.int64]:
         is_certain, rows = star.are_certain[k], slice(max(int(spans[k, 0]) - 1, 0), int(spans[k, 1]))
         goes_on[rows] &= ((np.diff(star.columns[k]) == 1) & is_certain[1:] & is_certain[:-1])[rows]
         goes_on[[row - 1 for row in spans[k].tolist() if 0 < row < m]] = False
+    return runs_of(goes_on)
+
+
+def runs_of(goes_on: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the first row and the end of each run; `goes_on`, shape (m - 1,): a row and the next one are in a run."""
     edges = np.diff(np.concatenate([[False], goes_on, [False]]).astype(np.int8))
     runs = np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1], 1)
     return runs[runs[:, 1] - runs[:, 0] >= LEAST_RUN]
@@ -456,7 +461,7 @@ class _Whole:
         centre = self.star.centre
         pairs = np.stack([np.full(len(alone), centre), alone], 1)
         tables = align_all(self.batch, mode="global", pairs=pairs, n_threads=self.n_threads, device="cpu")
-        paths = [path for table in tables for path in _paths(table)]
+        paths = [path for table in tables for path in paired_residues(table)]
         own = self.columns[self.starts[centre] : self.starts[centre] + self.batch.lengths[centre]].astype(np.int64)
         n_columns = int(self.columns.max()) + 1
         inserted = np.zeros(n_columns + 1, np.int64)  # new columns before each one
@@ -514,7 +519,7 @@ def _identities(table: NDArray[np.uint8], n_plain: int, n_rows: int) -> tuple[ND
     return same, both
 
 
-def _paths(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
+def paired_residues(table: AlignmentTable) -> Iterator[NDArray[np.int64]]:
     """Yield for each row the residue of the query that each residue of the target is paired with, or -1."""
     for begin, end in pairwise(table.cigar_offsets.tolist()):
         operations = table.cigar_ops[begin:end] & 15

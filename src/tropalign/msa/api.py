@@ -130,6 +130,16 @@ class AddingArguments(ExtensionArguments, KeepLengthOption):
         default="plus",
         doc="adjust: new sequences on the opposite strand to the rows are added as their reverse complements.",
     )
+    no_anchors: bool = but(
+        ConsistencyOptions,
+        "no_anchors",
+        default=False,
+        doc="Compare whole rows, even if the new sequences are so similar to them that most residues are certain.",
+    )
+
+    def options(self) -> MsaOptions:
+        """Return the checked alignment options."""
+        return options_of("fast", rules=self.rules, cutoff=self.cutoff, no_anchors=self.no_anchors)
 
 
 class MergingArguments(ExtensionArguments):

@@ -210,6 +210,34 @@ def starting_columns(batch: SequenceBatch) -> NDArray[np.uint16]:
     return (np.arange(len(batch.codes)) - starts).astype(np.uint16)
 
 
+def best_columns(
+    n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
+) -> list[NDArray[np.int32]]:
+    """Align two items by the maximum sum of posteriors; return the new column of each column of both."""
+    store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
+    store.add(np.array([[0, 1]], np.int32), *posteriors)
+    columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
+    return [columns[:n_rows], columns[n_rows:]]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Positions of the residues of a new sequence in an alignment.
+
+    `column`: int32, shape (n,), the column of the residue or, if it is inserted, the first column to its right.
+    """
+
+    column: NDArray[np.int32]
+    is_inserted: NDArray[np.bool_]
+
+
+def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]]) -> Placed:
+    """Place a new sequence by its posteriors with an alignment's columns."""
+    x, y = best_columns(n_residues, n_columns, posteriors, 1)
+    right = np.searchsorted(y, x).astype(np.int32)
+    return Placed(right, (right == n_columns) | (y[np.minimum(right, n_columns - 1)] != x))
+
+
 class GroupAlignment(NamedTuple):
     """The alignment of a group's items.
 

@@ -113,7 +113,8 @@ class ConsistencyOptions(Options, group="method"):
     no_anchors: bool = option(
         default=False,
         label="Align without anchors",
-        help="align whole sequences, even if the family is so similar that it can be cut at certain columns",
+        help="align whole sequences, even if the family is so similar that it can be cut at certain columns; "
+        "with --add, compare whole rows",
     )
 
     def for_family(self, n_sequences: int = 0) -> MsaOptions:

@@ -15,7 +15,7 @@ partition function, both with overhangs that cost nothing but their residues.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,56 +115,99 @@ def star_of(
     is_given_up = np.zeros(n, bool)
     longer, tolerance = batch.lengths - m, max(LONGER, MOST_LONGER * m)
     is_given_up |= (distances > MOST_DISTANCE) | (longer > tolerance)
+    members = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
+    longer, distances = longer[members], distances[members]
     is_fragment = longer < -tolerance
-    beside = np.where(is_fragment, 0, MOST_LENGTH_LOSS * np.abs(longer))
-    size = np.where(is_fragment, batch.lengths, m)
-    most = LEAST_MOST + MOST_LOSS * size + np.minimum(beside, MOST_LOSS * max(m, LONGER))
-    guess: NDArray[np.floating[Any]] = DIFFERENCE_LOSS * distances * size + beside + MORE_LOSS
+    beside = np.where(is_fragment, 0, MOST_LENGTH_LOSS * np.abs(longer)).astype(np.float64)
+    size = np.where(is_fragment, batch.lengths[members], m)
+    of_centre = batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]]
+    mean_ends = np.array([losses.end[of_centre].mean() for losses in losses_of(model)])
+    limits = Limits(
+        DIFFERENCE_LOSS * distances * size + beside + MORE_LOSS,
+        LEAST_MOST + MOST_LOSS * size + np.minimum(beside, MOST_LOSS * max(m, LONGER)),
+        beside,
+        np.outer(mean_ends, np.where(is_fragment, -longer, 0)),
+        np.where(is_fragment, 1 + (0 if starts is None else (starts - starts.min())[members] // SAME_START), 0),
+    )
+    found = pairs_with(batch, centre, members, limits, model, n_threads, progress)
+    columns[members], are_certain[members], is_given_up[members] = found
+    are_certain[:, of_centre == wildcard_of(batch)] = False
+    return Star(centre, columns, are_certain, is_given_up)
+
+
+class Limits(NamedTuple):
+    """Limits of the losses of some pairs, shape (n,) each, float64 and int64.
+
+    `guess`, `most`: first limit, which is doubled if it is too low, and the greatest one; `more`: added to the loss by
+    one model for the guess of that by the other one. `overhang`: shape (2, n), losses by each model that no alignment
+    avoids, in addition to the former. `group`: members of different groups are not computed together, since all members
+    that are take the diagonals of each of them.
+    """
+
+    guess: NDArray[np.float64]
+    most: NDArray[np.float64]
+    more: NDArray[np.float64]
+    overhang: NDArray[np.float64]
+    group: NDArray[np.int64]
+
+
+def pairs_with(
+    batch: SequenceBatch,
+    centre: int,
+    members: NDArray[np.int64],
+    limits: Limits,
+    model: PairModel,
+    n_threads: int,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Align members with the centre; return `columns`, `are_certain` and `is_given_up` as in `Star`, of the members."""
+    n, m = len(members), int(batch.lengths[centre])
+    columns, are_certain = np.full((n, m), UNPAIRED, np.int32), np.zeros((n, m), bool)
+    is_given_up = np.zeros(n, bool)
+    guess, most = limits.guess, limits.most
     for number, losses in enumerate(losses_of(model)):
+        overhang = limits.overhang[number]
         found = np.zeros(n, np.int64)
-        # Limits exclude the overhangs of the centre that a fragment cannot avoid.
-        mean_end = losses.end[batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]]].mean()
-        base = np.where(is_fragment, mean_end * -longer, 0).astype(np.int64)
-        left = np.flatnonzero((np.arange(n) != centre) & ~is_given_up)
-        order = guess[left] if starts is None else np.where(is_fragment[left], starts[left], guess[left])
-        left = left[np.lexsort((order, is_fragment[left]))]
-        ratio = 1.0
+        left = np.flatnonzero(~is_given_up)
+        left = left[np.lexsort(((guess + overhang)[left], limits.group[left]))]
+        ratio, times = 1.0, np.ones(n)
         begun = 0
         while len(left):
-            n_some = PAIRS_AT_ONCE
-            if starts is not None and is_fragment[left[0]]:  # the rows of a call have the width of all its pairs
-                n_some = int((np.abs(starts[left[:PAIRS_AT_ONCE]] - starts[left[0]]) <= SAME_START).sum())
-            some, left = left[:n_some], left[n_some:]
-            limit = np.minimum(guess[some] * ratio, most[some]).astype(np.int64)
-            allowed = np.minimum(base[some] + limit, MOST_ALLOWED).astype(np.int32)
+            some = left[:PAIRS_AT_ONCE]
+            some = some[limits.group[some] == limits.group[some[0]]]
+            left = left[len(some) :]
+            limit = np.minimum(guess[some] * ratio * times[some], most[some])
             loss, column, is_certain = _native.certain_pairs(
-                batch.codes, batch.offsets, centre, some.astype(np.int32), allowed, **losses._asdict(), slack=SLACK,
+                batch.codes, batch.offsets, centre, members[some].astype(np.int32),
+                np.minimum(limit + overhang[some], MOST_ALLOWED).astype(np.int32), **losses._asdict(), slack=SLACK,
                 n_threads=n_threads,
             )  # fmt: skip
             is_found = loss >= 0
-            loss = np.maximum(loss - base[some], 0)
             found[some[is_found]] = loss[is_found]
-            if number and is_found.any():
-                ratio = float(((loss + SLACK) / guess[some])[is_found].max()) * GUESS_MARGIN
+            if is_found.any():
+                ratio = float(((loss + SLACK - overhang[some]) / guess[some])[is_found].max()) * GUESS_MARGIN
             _keep(columns, are_certain, some[is_found], column[is_found], is_certain[is_found] != 0, number == 0)
             is_given_up[some[~is_found & (limit >= most[some])]] = True
             again = some[~is_found & (limit < most[some])]
-            guess[again] *= 2
+            times[again] *= 2
             left = np.concatenate([again, left])
             begun += len(some) - len(again)
             if progress is not None:
                 progress((begun + n * number) // 2)
-        guess = found * GUESS_MARGIN + beside + SLACK
-    unknown = batch.alphabet.code(batch.alphabet.wildcard)
-    for k in np.flatnonzero(~is_given_up):
+        guess = np.maximum(found - overhang, 0) * GUESS_MARGIN + limits.more + SLACK
+    for row, k in enumerate(members.tolist()):
         residues = batch.codes[batch.offsets[k] : batch.offsets[k + 1]]
-        are_certain[k] |= _in_order(columns[k]) & (residues[np.maximum(columns[k], 0)] == unknown)
+        are_certain[row] |= in_order(columns[row]) & (residues[np.maximum(columns[row], 0)] == wildcard_of(batch))
     are_certain[is_given_up] = False
-    are_certain[:, batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]] == unknown] = False
-    return Star(centre, columns, are_certain, is_given_up)
+    return columns, are_certain, is_given_up
 
 
-def _in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
+def wildcard_of(batch: SequenceBatch) -> int:
+    """Return the code of an unknown residue."""
+    return batch.alphabet.code(batch.alphabet.wildcard)
+
+
+def in_order(columns: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return a mask of the pairs behind all earlier pairs and before all later ones.
 
     Rows of several best alignments may cross. So an unknown residue, which has no better place than that of a best
@@ -212,6 +255,23 @@ class Compared(NamedTuple):
     starts: NDArray[np.int64]
 
 
+def word_size(n_plain: int) -> int:
+    """Return the length of the k-mers of an alphabet with some unambiguous letters."""
+    return NUCLEOTIDE_WORD if n_plain <= 4 else WORD
+
+
+def hashed_words(codes: NDArray[np.uint8], n_plain: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the hashes of the k-mers without other letters, and their first residues."""
+    size = word_size(n_plain)
+    n = max(0, len(codes) - size + 1)
+    words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
+    for step in range(size):
+        words = words * np.uint64(n_plain) + codes[step : step + n]
+        is_known &= codes[step : step + n] < n_plain
+    places = np.flatnonzero(is_known)
+    return words[places] * _HASH, places
+
+
 class Kinship:
     """K-mers that the members of a family share, by sketches (Ondov et al. 2016).
 
@@ -223,7 +283,6 @@ class Kinship:
 
     def __init__(self, batch: SequenceBatch) -> None:
         self._batch, self._n_plain = batch, len(batch.alphabet.states)
-        self._size = NUCLEOTIDE_WORD if self._n_plain <= 4 else WORD
         descending = np.sort(batch.lengths)[::-1]
         middle = descending[np.searchsorted(np.cumsum(descending), batch.offsets[-1] / 2)]
         near = np.flatnonzero(np.abs(batch.lengths - middle) <= NEAR * middle)
@@ -250,21 +309,16 @@ class Kinship:
             if is_shared.any():
                 share[k] = is_shared.mean()
                 starts[k] = np.sort(at[first[place[is_shared]]] - places[is_shared])[int(is_shared.sum()) // 2]
-        distances: NDArray[np.float64] = np.maximum(-np.log(np.maximum(share, LEAST_SHARE)) / self._size, 0.0)
+        distances: NDArray[np.float64] = np.maximum(
+            -np.log(np.maximum(share, LEAST_SHARE)) / word_size(self._n_plain), 0.0
+        )
         return Compared(distances, starts)
 
     def _codes(self, k: int) -> NDArray[np.uint8]:
         return self._batch.codes[self._batch.offsets[k] : self._batch.offsets[k + 1]]
 
     def _words(self, k: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Return the hashes of the k-mers without other letters, and their positions."""
-        codes = self._codes(k)
-        n = max(0, len(codes) - self._size + 1)
-        words, is_known = np.zeros(n, np.uint64), np.ones(n, bool)
-        for step in range(self._size):
-            words = words * np.uint64(self._n_plain) + codes[step : step + n]
-            is_known &= codes[step : step + n] < self._n_plain
-        return words[is_known] * _HASH, np.flatnonzero(is_known)
+        return hashed_words(self._codes(k), self._n_plain)
 
     def _sketch(self, k: int) -> NDArray[np.uint64]:
         return _lowest(self._words(k)[0])

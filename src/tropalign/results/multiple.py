@@ -340,13 +340,16 @@ class MultipleAlignment(Rows[str]):
     def _of_kept(self, is_kept: NDArray[np.bool_]) -> MultipleAlignment:
         """Return the columns of this mask; residues in other columns are removed."""
         stays, place = is_kept[self.columns], np.cumsum(is_kept, dtype=np.int32) - 1
-        batch, offsets = self.sequences, np.concatenate([[0], np.cumsum(stays)])[self.sequences.offsets]
+        batch, before = self.sequences, np.zeros(len(stays) + 1, np.int64 if len(stays) >> 31 else np.int32)
+        np.cumsum(stays, out=before[1:])
+        offsets = before[self.sequences.offsets].astype(np.int64)
+        del before
         cut = SequenceBatch(
             batch.codes[stays], offsets, batch.names, batch.alphabet, batch.letters[stays], batch.descriptions
         )
         return MultipleAlignment(
             cut,
-            place[self.columns[stays]].astype(np.int32),
+            place[self.columns[stays]],
             int(is_kept.sum()),
             None if self.residue_confidence is None else self.residue_confidence[stays],
             tree=self.tree,

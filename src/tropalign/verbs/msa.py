@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
-#: Options that do not apply when rows are added to an alignment.
+#: Options that do not apply when an alignment is extended; `no_anchors` does if sequences are added.
 OF_FAMILIES = (
     "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "no_anchors", "tree_in", "tree_out",
     "confidence",
@@ -138,7 +138,7 @@ class ExtensionOptions(Options, group="into an alignment"):
         holds="sequences",
         either="into",
         metavar="NEW",
-        excludes=OF_FAMILIES,
+        excludes=tuple(name for name in OF_FAMILIES if name != "no_anchors"),
         label="Sequences to add to an alignment",
         help="sequences to add to the family, which must be an alignment",
     )
@@ -600,7 +600,8 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
             new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
             command.check_names(outputs, tuple(dict.fromkeys(alignment.names + new.names)), kind)
             memory_bytes = left_for_job(allowed, held + new.held_bytes)
-            how |= {"strand": command.strand, "progress": progress, "memory_bytes": memory_bytes}
+            how |= {"strand": command.strand, "no_anchors": command.no_anchors}
+            how |= {"progress": progress, "memory_bytes": memory_bytes}
             whole, is_old = extended(AddingArguments(alignment, new, **how))
             found = whole[:, is_old] if command.keep_length else whole
         else:
