@@ -15,7 +15,8 @@ from tropalign.properties import cached, cached_per_object, cached_property
 SOURCE = Path(tropalign.__file__).parent
 #: Modules with caches of bounded size: their values are numbers, texts or splines, which nothing compares by identity.
 BOUNDED = {
-    "errors.py", "resources/limits.py", "scoring/matrix.py", "pairwise/hsps.py", "serve/web/views.py",
+    "errors.py", "resources/limits.py", "scoring/matrix.py", "pairwise/hsps.py", "pairwise/positions.py",
+    "serve/web/views.py",
 }  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def test_a_segment_per_letter(tmp_path, flipping, capsys, monkeypatch):
     assert decode("--model", flipping, path) == 0
     whole = capsys.readouterr().out
     assert len(rows(whole)) == 1000 + 1 + 600
-    monkeypatch.setattr("tropalign.formats.segments.context.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("tropalign.formats.segments.ROWS_AT_ONCE", 7)
     assert decode("--model", flipping, path) == 0
     assert capsys.readouterr().out == whole
     path.write_text(f">s\n{'AC' * 1_000_000}\n")

@@ -122,7 +122,7 @@ def merge_alignments(
     for alignment, begin in ((old, 0), (new, len(old))):
         chosen = tuple(begin + k for k in representatives_of(alignment.sequences, REPRESENTATIVES, n_threads))
         items.append(Item(np.arange(begin, begin + len(alignment)), alignment.n_columns, chosen))
-    found = pool.posteriors([ItemPair(*items)], _watch(progress, "posteriors"))
+    found = pool.posteriors([ItemPair(items[0], items[1])], _watch(progress, "posteriors"))
     x, y = best_columns(first.n_columns, second.n_columns, found[1:4], n_threads)
     moved = np.concatenate([x[first.columns], y[second.columns]]).astype(np.int32)
     return MultipleAlignment(whole, moved, int(max(x[-1], y[-1])) + 1)

@@ -188,11 +188,7 @@ class Queue:
                 insert_database(connection, database, self._files)
             renew_words(connection, number)
             if outcome.state == State.DONE:
-                is_equal = (jobs.c.state == State.QUEUED) & (jobs.c.key == key) & (jobs.c.version == version)
-                waiting = select(jobs.c.number).where(is_equal).order_by(jobs.c.number).with_for_update()
-                for other in connection.scalars(waiting).all():
-                    finish_as(connection, other, number, now)
-                    renew_words(connection, other)
+                _finish_equal(connection, number, key, version, now)
         return True
 
     def requeue(self, job: str, attempt: int, reason: str) -> bool:
@@ -250,3 +246,12 @@ class Queue:
 def _attempt(job: str, attempt: int) -> Update:
     """Return an update of a job that applies only while this attempt is the current one."""
     return update(jobs).where(jobs.c.id == job, jobs.c.attempt == attempt, jobs.c.state == State.RUNNING)
+
+
+def _finish_equal(connection: Connection, number: int, key: str, version: str, now: float) -> None:
+    """Finish the queued jobs that are equal to this one."""
+    is_equal = (jobs.c.state == State.QUEUED) & (jobs.c.key == key) & (jobs.c.version == version)
+    waiting = select(jobs.c.number).where(is_equal).order_by(jobs.c.number).with_for_update()
+    for other in connection.scalars(waiting).all():
+        finish_as(connection, other, number, now)
+        renew_words(connection, other)
