@@ -376,7 +376,7 @@ alignment is the same for any number of threads.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
     finishes = ("tree_out", "confidence", "differences", "columns_out")
-    each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
+    each_input, each_power, each_refuses = "family", 2, ("tree_in",)
 
     family: list[str] = input_file(
         flags=(),
