@@ -66,7 +66,7 @@ class Site:
         That share of the workers takes so many times as long.
     late_times
         At the end, batches that take so many times as long as they should, and LATE_SECONDS more, are given to idle
-        workers once more, and the first result counts (`ClusterPool._repeat_late`). Infinite: never.
+        workers once more, and the first result counts (`ClusterPool._submit_more`). Infinite: never.
     start_s
         Until a worker has its inputs, also after each restart.
     """

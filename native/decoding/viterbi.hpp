@@ -8,7 +8,7 @@
 //
 // Sums are exact. Logarithms are first rounded to multiples of 2^-36 (an error of 7e-12; a plain double loses as
 // much once a score is beyond 1e5), so that sums of less than 2^17 are also multiples of 2^-36, no double rounds
-// them, and they do not depend on their order: ties are ties in every way of computing them.
+// them, and they do not depend on their order: sums that tie do so in every way of computing them.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// The guide tree: which groups of sequences are aligned with each other, and in which order.
+// The guide tree: which groups of sequences are aligned with each other, and in which order; weights of sequences.
 #pragma once
 #include <array>
 #include <cstdint>

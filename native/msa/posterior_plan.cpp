@@ -1,6 +1,7 @@
-// Either sequence of a pair may be the one that its unit shares. The longest sequences, as long as they have many
-// pairs, take as many of these as fill whole units. The pairs of the others are first divided evenly; then sequences
-// with few pairs beyond whole units give these to partners that have more of them, until most units are full.
+// The plan of units of posteriors: either sequence of a pair may be the one that its unit shares. The longest
+// sequences, as long as they have many pairs, take as many of these as fill whole units. The pairs of the others are
+// first divided evenly; then sequences with few pairs beyond whole units give these to partners that have more of
+// them, until most units are full.
 #include <algorithm>
 #include <numeric>
 

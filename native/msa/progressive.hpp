@@ -1,4 +1,4 @@
-// Progressive alignment: groups are aligned up a guide tree.
+// Progressive alignment: groups are aligned up a guide tree; and refinement (refine.cpp), which realigns parts.
 #pragma once
 #include "column_align.hpp"
 

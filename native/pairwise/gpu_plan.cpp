@@ -1,5 +1,5 @@
-// A word of two 16-bit halves holds two pairs, so a lane computes two. A unit is a group of lanes of one of three
-// kinds, the cheapest look-up of scores first; with 4 lanes:
+// Units of a GPU's work-groups: a word of two 16-bit halves holds two pairs, so a lane computes two. A unit is a group
+// of lanes of one of three kinds, the cheapest look-up of scores first; with 4 lanes:
 //
 //     couple (shared_rows)        side by side (shared_row)      own rows (own_rows)
 //     rows  low half   A          rows  both halves   A          lane      0   1   2   3

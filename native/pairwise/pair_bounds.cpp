@@ -1,7 +1,7 @@
-// Residues are counted once per sequence; a bound is then a sum over the alphabet. With c(a) copies of residue a
-// in one sequence and d(a) in the other, at most min(c(a), d(a)) columns pair a with itself. Each further copy of
-// a in the first sequence is paired with another residue, a gap, or nothing, and so adds at most the score of a
-// with the best other residue (of the second sequence, or of the alphabet), or 0.
+// Bounds by counts: residues are counted once per sequence; a bound is then a sum over the alphabet. With c(a) copies
+// of residue a in one sequence and d(a) in the other, at most min(c(a), d(a)) columns pair a with itself. Each further
+// copy of a in the first sequence is paired with another residue, a gap, or nothing, and so adds at most the score of
+// a with the best other residue (of the second sequence, or of the alphabet), or 0.
 #include "pair_bounds.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A tile whose gap costs only the engine of piece_pair.hpp supports: a pair at a time per thread.
+// A tile for the engine of piece_pair.hpp, a pair at a time per thread: gap costs that no other engine supports, and
+// further alignments of pairs.
 #pragma once
 #include "interface.hpp"
 #include "piece_costs.hpp"

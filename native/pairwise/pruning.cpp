@@ -53,7 +53,7 @@ Pruning::Pruning(const Scoring &scoring, const Letters &rows, int length)
             best_of_row_[a] = std::max(best_of_row_[a], scoring.matrix[a * kLetters + b]);
             best_of_column_[b] = std::max(best_of_column_[b], scoring.matrix[a * kLetters + b]);
         }
-    // What a k-mer loses that is not paired with an equal one. A gap that touches t k-mers costs its opening, and for
+    // The loss of a k-mer that is not paired with an equal one. A gap that touches t k-mers costs its opening, and for
     // each of its residues a match and the extension: at least `loss_` for each of the t.
     const int32_t residue = scoring.match + scoring.extend;
     loss_ = std::max(0, std::min({scoring.match - scoring.mismatch, scoring.open + scoring.extend,

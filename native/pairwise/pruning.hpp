@@ -73,7 +73,7 @@ class Pruning {
     const Scoring &scoring_;
     const Letters rows_;
     const Seeds seeds_;
-    std::vector<int32_t> position_;  // of the last occurrence of each k-mer in the rows, or -1
+    std::vector<int32_t> position_;  // of the last occurrence of each k-mer in the rows; -1 if it does not occur
     int32_t best_of_row_[kLetters] = {}, best_of_column_[kLetters] = {};  // a residue's best score, at least 0
     int32_t loss_;
 };

@@ -1,4 +1,5 @@
-// The diagonals next to the two that join the sequences' starts and their ends are the most likely ones.
+// Lower limits of scores, from alignments along one diagonal: those next to the two diagonals that join the sequences'
+// starts and their ends are the most likely ones.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// Formulas and the number type of each step are those of HMMER 3.4 (p7_oprofile_ReconfigLength, p7_bg_SetLength,
-// p7_bg_NullOne): the last bits depend on them.
+// Values that depend on a target's length: formulas and the number type of each step are those of HMMER 3.4
+// (p7_oprofile_ReconfigLength, p7_bg_SetLength, p7_bg_NullOne), because the last bits depend on them.
 #include "lengths.hpp"
 
 #include <algorithm>

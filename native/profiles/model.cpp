@@ -1,5 +1,5 @@
-// Every formula uses the precision and order of HMMER 3.4 (modelconfig.c, impl_sse/p7_oprofile.c), so that each
-// table has identical bits: logarithms in double, sums and products in float unless stated otherwise.
+// Tables of a model: every formula uses the precision and order of HMMER 3.4 (modelconfig.c, impl_sse/p7_oprofile.c),
+// so that each table has identical bits: logarithms in double, sums and products in float unless stated otherwise.
 #include "model.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The grammar is HMMER's: lines of words separated by blanks; a word that starts with # ends its line, and lines
-// without words are ignored. Probabilities are written as negative natural logarithms, `*` for 0.
+// Parser of HMMER's text of models: lines of words separated by blanks; a word that starts with # ends its line, and
+// lines without words are ignored. Probabilities are written as negative natural logarithms, `*` for 0.
 #include "model_text.hpp"
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// Decisions are those of HMMER 3.4's p7_SSVFilter, p7_MSVFilter and p7_Pipeline, in their order and with their
-// number types.
+// Decisions of the first filter, those of HMMER 3.4's p7_SSVFilter, p7_MSVFilter and p7_Pipeline, in their order and
+// with their number types.
 #include "msv.hpp"
 
 #include <algorithm>

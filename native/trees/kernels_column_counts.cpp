@@ -1,4 +1,4 @@
-// Counts of columns: for two codes a and b,
+// Counts of the columns of two rows that are compared, equal or transitions. For two codes a and b,
 //
 //     z = (a ^ b) | ((a | b) & 0x80)
 //

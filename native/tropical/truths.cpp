@@ -1,4 +1,5 @@
-// Rows of b are packed, one bit per number, so that a row of c is computed as a union of 64 numbers at a time.
+// Products of Boolean matrices: rows of b are packed, one bit per number, so that a row of c is computed as a union of
+// 64 numbers at a time.
 #include <algorithm>
 #include <vector>
 

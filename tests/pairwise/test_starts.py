@@ -1,7 +1,7 @@
-"""Starts found by a sweep back from the end are those of the walk: report "ends" against report "alignment".
+"""Starts and ends of report "ends" are those of report "alignment".
 
-Pairs have to be large on average for the sweep back to be chosen (native/pairwise/starts.cpp), so that a few long
-repetitive sequences come with the short ones; two or three letters and low costs make many alignments equally good.
+Long repetitive sequences are mixed with short ones; two or three letters and low costs make many alignments equally
+good.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Writers of clusters."""
+"""Writing clusters and chimeras to files from Python."""
 
 from __future__ import annotations
 

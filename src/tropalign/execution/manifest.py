@@ -1,4 +1,4 @@
-"""Identity of a run in words and hashes: runs with equal manifests have the same parts."""
+"""Identity of a run in words and hashes: runs with equal manifests have the same parts; and the value of --shard."""
 
 from __future__ import annotations
 

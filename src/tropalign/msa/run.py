@@ -1,4 +1,4 @@
-"""A run of `tropalign msa`: its forecast, and the way from a family to output files, resumable after a kill.
+"""A run of `tropalign msa`: its forecast, output files, stages that survive a kill, and shards.
 
 family --pipeline--> MultipleAlignment --writers--> the files, each complete or absent
              |

@@ -1,4 +1,4 @@
-"""Progress of a multiple alignment: its stages, weighted by their expected costs."""
+"""Costs of the stages of a multiple alignment, for its progress; and `Checkpoint`, the interface of stored stages."""
 
 from __future__ import annotations
 

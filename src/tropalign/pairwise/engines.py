@@ -1,4 +1,4 @@
-"""Alignment of rows of pairs by native code or by GPU kernels."""
+"""Alignment of rows of pairs by native code or by GPU kernels: the calls of `_native` for pairs of sequences."""
 
 from __future__ import annotations
 

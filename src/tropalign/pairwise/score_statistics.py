@@ -1,4 +1,4 @@
-"""Significance of local alignment scores for any matrix and gap costs: published parameters, or simulated ones."""
+"""Parameters of bits and E-values for any matrix and gap costs: published ones, or simulated ones."""
 
 from __future__ import annotations
 

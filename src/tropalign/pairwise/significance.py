@@ -1,4 +1,4 @@
-"""Significance of the scores of a run: bits and E-values."""
+"""Bits and E-values of a run's scores, by the size of its search space (formulas: scoring/statistics.py)."""
 
 from __future__ import annotations
 

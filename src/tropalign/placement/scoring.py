@@ -1,4 +1,4 @@
-"""Scores and costs for placing reads on branches."""
+"""Options of placement: strand and minimum score of reads, and scores and costs of a read on a branch."""
 
 from __future__ import annotations
 

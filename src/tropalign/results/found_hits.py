@@ -1,4 +1,4 @@
-"""Hits as engines return them, without E-values, because the size of the search space is not known yet."""
+"""Hits as engines return them, before the size of the search space is known; and their E-values once it is known."""
 
 from __future__ import annotations
 

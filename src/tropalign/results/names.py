@@ -1,4 +1,4 @@
-"""Values of options, and names of output formats; the registry of formats defines the formats."""
+"""Types of option values, such as `TreeMethod`, and of format names; formats/format.py defines the formats."""
 
 from __future__ import annotations
 

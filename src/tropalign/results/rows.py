@@ -1,4 +1,4 @@
-"""Columns in the layout of the native row joiner.
+"""Columns of text tables, in the layout that native code (native/formats/rows.hpp) joins to rows.
 
 A column is a tuple of its kind, its arrays, and last a prefix for every value. In a text column, index -1 stands for
 ``*``.

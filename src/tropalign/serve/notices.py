@@ -1,4 +1,4 @@
-"""Notifications at the end of jobs: allowed addresses, and calls of web hooks.
+"""Notifications at the end of jobs, by web hook or e-mail: allowed addresses, calls and messages.
 
 A server that calls user-supplied URLs can be made to call hosts that only it can reach: routers, services of its
 machine, cloud metadata. Therefore a hook's host must be named by the operator, or, if the operator allows all

@@ -1,4 +1,4 @@
-"""Writers of trees and of their comparisons: files and figures."""
+"""Writing trees and their comparisons to files and figures from Python."""
 
 from __future__ import annotations
 

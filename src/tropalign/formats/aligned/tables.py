@@ -1,4 +1,4 @@
-"""Table of an alignment's confidence, a row per residue."""
+"""Table of an alignment's confidence, a row per residue; and alignments as complete results."""
 
 from __future__ import annotations
 

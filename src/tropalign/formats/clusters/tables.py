@@ -1,4 +1,4 @@
-"""Clusters as text (a tab-separated row per sequence, USEARCH's table, representatives), and as complete results."""
+"""Clusters as text (a row per sequence, USEARCH's table, CD-HIT's list), complete results, and representatives."""
 
 from __future__ import annotations
 

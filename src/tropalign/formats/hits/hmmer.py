@@ -1,4 +1,4 @@
-"""HMMER's main text output (``hmmsearch -o``): scores, domains with their alignments, and filter statistics."""
+"""Hits as HMMER writes them: its text (``hmmsearch -o``), its tables, Pfam's tables, Stockholm; and files of models."""
 
 from __future__ import annotations
 

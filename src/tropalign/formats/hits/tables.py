@@ -1,6 +1,6 @@
-"""Table of domains as tab-separated text, as Arrow's IPC stream and as Parquet.
+"""Table of domains as tab-separated text, Arrow's IPC stream and Parquet; hits as JSON and as complete results.
 
-Rows of the latter two are in groups of a fixed size, independent of how the run was divided.
+Rows of Arrow and Parquet are in groups of a fixed size, independent of how the run was divided.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SAM: targets are the references, queries the reads.
+"""SAM and BAM: targets are the references, queries the reads.
 
 A read has one primary line: its best score, the first one in the file for ties. Its other lines are secondary
 (0x100) and have ``*`` for letters and qualities, which are on the primary line. A read without any alignment is

@@ -1,4 +1,4 @@
-"""Table of placed reads, a row per read."""
+"""Tables of placed reads, a row per read; their branches as jplace, and as a table with a row per branch."""
 
 from __future__ import annotations
 

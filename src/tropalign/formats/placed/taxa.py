@@ -1,4 +1,4 @@
-"""Reads by taxon (the lineage that the tips below a read's best branches share), with sample counts."""
+"""Reads by taxon (the lineage that the tips below a read's best branches share): table, sunburst, counts per sample."""
 
 from __future__ import annotations
 

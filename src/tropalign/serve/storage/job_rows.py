@@ -1,4 +1,4 @@
-"""Conversion of jobs from and to rows, and reuse of an equal job's results."""
+"""Conversion of jobs from and to rows, with their tags, hooks and search words; reuse of an equal job's results."""
 
 from __future__ import annotations
 

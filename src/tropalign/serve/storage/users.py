@@ -1,4 +1,4 @@
-"""Settings of users by administrators: the administrator role, and individual limits."""
+"""Users: the administrator role and individual limits, tokens, ended sessions, and the audit log."""
 
 from __future__ import annotations
 

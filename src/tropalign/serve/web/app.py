@@ -1,4 +1,4 @@
-"""The web server as an ASGI application: routes, and the middleware that every request passes.
+"""The web server as an ASGI application: routes, health, metrics, and the middleware that every request passes.
 
 request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
             figures      CSP and others  never a        who asks,  sizes     api, login, downloads,

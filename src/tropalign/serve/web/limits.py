@@ -1,4 +1,4 @@
-"""Limits on requests: size of address, headers and body, speed of the body, and rate per user."""
+"""Limits on requests: size of address, headers and body, speed of the body; and bounded parsing of JSON and forms."""
 
 from __future__ import annotations
 

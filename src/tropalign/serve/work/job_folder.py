@@ -1,4 +1,4 @@
-"""Folder of a job: its inputs by name, its outputs, and data for the next attempt.
+"""Folder of a job (inputs by name, outputs, data for the next attempt), and the processes that work in it.
 
 work/ID/files/          where the command runs: inputs, outputs, parts
 work/ID/home, tmp       private to the command
