@@ -34,7 +34,7 @@ PAGES = {
 }
 #: What `merge` says of an option that it takes for the verb which wrote the shards.
 OF_OTHERS = "The file of this option"
-#: What Markdown would take for markup.
+#: Characters that Markdown would take for markup.
 MARKUP = re.compile(r"([\\`*_<>\[\]|$#])")
 
 
@@ -122,7 +122,7 @@ def summaries(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def opening(parser: argparse.ArgumentParser, words: str) -> list[str]:
-    """What a verb does, and how it is called; options that follow belong to it."""
+    """Purpose and usage of a verb; options that follow belong to it."""
     words = words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
     return [prose(words), "", "```text", synopsis(parser), "```", "", f"```{{program}} {parser.prog}", "```", ""]
 
@@ -215,7 +215,7 @@ def prose(words: str, own: Collection[str] = ()) -> str:
 
 
 def pieces(words: str, own: Collection[str]) -> Iterator[str]:
-    """What stands between names of options, escaped, and these as code."""
+    """Escape the text between names of options, and write these as code."""
     at = 0
     for found in OPTION.finditer(words):
         yield MARKUP.sub(r"\\\1", words[at : found.start()])

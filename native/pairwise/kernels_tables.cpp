@@ -135,7 +135,7 @@ class OwnTable {
     /// Tables are prefetched: they usually come from memory, and the loop waited for them two thirds of its time.
     static constexpr ptrdiff_t kAheadBytes = 4096;
 
-    /// What is added to each score, and the least term.
+    /// A number that is added to each score, and the least term.
     struct Terms {
         T added, least;
     };

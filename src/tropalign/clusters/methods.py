@@ -267,7 +267,7 @@ def _connected_labels(
 
 
 # The similarity of a pair depends on the two sequences and on their order. So of equal sequences the first and the last
-# one in processing order are compared with others: any link of the ones between is a link of these, too.
+# one in processing order are compared with others: any link of the ones between is also a link of these.
 def _without_copies(comparison: Comparison) -> tuple[Index, Index]:
     """Return the sequences to compare, and for each sequence the index among them of itself or of an equal one."""
     n = len(comparison.batch)

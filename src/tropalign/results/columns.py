@@ -282,7 +282,7 @@ class Table(Rows[Item]):
         Returns
         -------
         object
-            The same object as in iteration.
+            Return the same object as in iteration.
 
         Raises
         ------

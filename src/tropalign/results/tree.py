@@ -491,7 +491,7 @@ class TreeComparisons(Table[ComparedTrees]):
         Parameters
         ----------
         distance : {"rf", "normalised-rf", "branch-score", "weighted-rf"}
-            What the matrix holds.
+            Meaning of the values of the matrix.
 
         Returns
         -------
