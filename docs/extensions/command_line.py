@@ -32,7 +32,7 @@ PAGES = {
     "devices": "gpu",
     "workflow": "workflows",
 }
-#: What `merge` says of an option that it takes for the verb which wrote the shards.
+#: The text of `merge` about an option that it takes for the verb which wrote the shards.
 OF_OTHERS = "The file of this option"
 #: Characters that Markdown would take for markup.
 MARKUP = re.compile(r"([\\`*_<>\[\]|$#])")
