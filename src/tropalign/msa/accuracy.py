@@ -148,7 +148,21 @@ def _compared(test: object, reference: object, mask: NDArray[np.bool_] | None) -
     test_names, test_letters = _rows(test, "the test")
     file = str(test) if isinstance(test, str | os.PathLike) else None
     reference_file = str(reference) if isinstance(reference, str | os.PathLike) else None
-    core = _core_columns(letters, mask, reference_file)
+    core: NDArray[np.bool_]
+    if mask is None:
+        core = np.asarray(((letters >= ord("A")) & (letters <= ord("Z"))).any(axis=0))
+        fault = "the reference has no upper-case letters to mark the core columns: mark these with reference_columns"
+    else:
+        core = np.asarray(mask, bool)
+        fault = "reference_columns marks no column: mark at least one"
+        if core.shape != letters.shape[1:]:
+            raise InputError(
+                f"reference_columns has {core.size} values, but the reference has {letters.shape[1]} columns: give "
+                "one value per column",
+                file=reference_file,
+            )
+    if not core.any():
+        raise InputError(fault, file=reference_file)
     number = {name: k for k, name in enumerate(test_names)}
     columns = np.full(letters.shape, -1, np.int32)
     for row, name in enumerate(names):
@@ -243,29 +257,6 @@ def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]
 def is_residue(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return a mask of the letters that are not gaps."""
     return ~np.isin(letters, GAPS)
-
-
-def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, file: str | None) -> NDArray[np.bool_]:
-    if mask is None:
-        upper = (letters >= ord("A")) & (letters <= ord("Z"))
-        core: NDArray[np.bool_] = np.asarray(upper.any(axis=0))
-        if not core.any():
-            raise InputError(
-                "the reference has no upper-case letters to mark the core columns: mark these with reference_columns",
-                file=file,
-            )
-        return core
-    core = np.asarray(mask, bool)
-    if core.shape != letters.shape[1:]:
-        raise InputError(
-            f"reference_columns has {core.size} values, but the reference has {letters.shape[1]} columns: give "
-            f"one value "
-            "per column",
-            file=file,
-        )
-    if not core.any():
-        raise InputError("reference_columns marks no column: mark at least one", file=file)
-    return core
 
 
 def _columns_of(

@@ -8,8 +8,8 @@ result is small compared to the posteriors, which never travel:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Event
@@ -291,24 +291,17 @@ def aligned_groups(
             threads.submit(align_items, *one, options, of_group, watch)
             for one in zip(groups, pairs, parts, strict=True)
         ]
+        aligned: list[GroupAlignment] = []
         try:
-            return list(_results(waiting, alive))
+            while len(aligned) < len(waiting):
+                alive(len(aligned))
+                try:
+                    aligned.append(waiting[len(aligned)].result(TICK))
+                except TimeoutError:
+                    if waiting[len(aligned)].done():  # the group itself raised TimeoutError
+                        raise
         except BaseException:
             stop.set()
             threads.shutdown(cancel_futures=True)
             raise
-
-
-def _results(waiting: Iterable[Future[GroupAlignment]], alive: Callable[[int], None]) -> Iterator[GroupAlignment]:
-    """Yield the results in order; call `alive` while waiting for them."""
-    for n_done, one in enumerate(waiting):
-        while True:
-            alive(n_done)
-            try:
-                found = one.result(TICK)
-            except TimeoutError:
-                if one.done():  # the group itself raised TimeoutError
-                    raise
-            else:
-                break
-        yield found
+        return aligned

@@ -161,19 +161,17 @@ class _Family:
         if found is not None:
             return GuideTree.from_bytes(found[0], len(self.batch))
         self._tell("tree", 0.0)
-        tree = family_tree(self.batch, self.n_threads, self._watch_tree)
+
+        def watch(n_items: int) -> Progress:
+            return lambda begun: self._tell("tree", TREE_SHARE * begun / max(n_items, 1))
+
+        tree = family_tree(self.batch, self.n_threads, None if self.progress is None else watch)
         self.kept.put(0, 0, [tree.to_bytes(), *[b""] * (N_SECTIONS - 1)])
         return tree
 
     def _tell(self, stage: str, share: float) -> None:
         if self.progress is not None:
             self.progress(stage, min(share, 1.0))
-
-    def _watch_tree(self, n_items: int) -> Progress | None:
-        """Return, for a number of items, the callback that receives the items started."""
-        if self.progress is None:
-            return None
-        return lambda begun: self._tell("tree", TREE_SHARE * begun / max(n_items, 1))
 
     def _begun(self, work: int) -> None:
         """Report the work started on groups, in addition to the restored groups."""

@@ -55,49 +55,32 @@ def warn_of_rearranged(batch: SequenceBatch, fixed: SequenceBatch | None = None)
     words = _Words(batch.alphabet, median)
     target = _Target(words, others, reference)
     found = [target.compared(words, batch, k) for k in range(len(batch))]
-    _tell_of_doubles(batch, [k for k, one in enumerate(found) if one is not None and one.is_double])
-    known = [(k, one.start) for k, one in enumerate(found) if one is not None and not one.is_double]
-    if known:
-        first = 0 if fixed is not None else _usual_start([start for _, start in known], target.length)
-        _tell_of_rotated(batch, known, first, target.length)
-
-
-def _apart(a: int | NDArray[np.int64], b: int, length: int) -> NDArray[np.int64]:
-    """Return distances along a circle."""
-    direct = np.abs(np.asarray(a, np.int64) - b)
-    found: NDArray[np.int64] = np.minimum(direct, length - direct)
-    return found
-
-
-def _usual_start(starts: list[int], length: int) -> int:
-    """Return the start that most members have, about; the first of several."""
-    every = np.array(starts)
-    near = [int((_apart(every, start, length) <= TOLERANCE * length).sum()) for start in dict.fromkeys(starts)]
-    return list(dict.fromkeys(starts))[int(np.argmax(near))]
-
-
-def _tell_of_rotated(batch: SequenceBatch, known: list[tuple[int, int]], usual: int, length: int) -> None:
-    """Warn of the members that start elsewhere, with the residue at which the others start."""
-    names = []
-    for k, start in known:
-        if _apart(start, usual, length) > TOLERANCE * length:
-            at = (usual - start) % length
-            names.append(f"{batch.names[k]} (from residue {at + 1:,})")
-    if names:
-        verb = "starts" if len(names) == 1 else "start"
-        warn(
-            f"{len(names):,} of {counted(len(batch), 'sequences')} {verb} elsewhere on a circle than the others, which "
-            f"start at the residue in brackets: {listed(names)}; rotate them, or the alignment has one part of each"
-        )
-
-
-def _tell_of_doubles(batch: SequenceBatch, doubles: list[int]) -> None:
-    """Warn of members that have two copies of the others."""
+    doubles = [batch.names[k] for k, one in enumerate(found) if one is not None and one.is_double]
     if doubles:
         verb = "seems to be two members" if len(doubles) == 1 else "seem to be two members each,"
-        names = listed([batch.names[k] for k in doubles])
         warn(
-            f"{len(doubles):,} of {counted(len(batch), 'sequences')} {verb} joined end to end: {names}; cut them apart"
+            f"{len(doubles):,} of {counted(len(batch), 'sequences')} {verb} joined end to end: {listed(doubles)}; "
+            "cut them apart"
+        )
+    known = [(k, one.start) for k, one in enumerate(found) if one is not None and not one.is_double]
+    if not known:
+        return
+    starts, length = np.array([start for _, start in known]), target.length
+
+    def is_far(start: int) -> NDArray[np.bool_]:
+        direct = np.abs(starts - start)
+        found: NDArray[np.bool_] = np.minimum(direct, length - direct) > TOLERANCE * length
+        return found
+
+    # By default the start that most members have, about; the first of several.
+    usual = 0 if fixed is not None else min(dict.fromkeys(starts.tolist()), key=lambda start: int(is_far(start).sum()))
+    rotated = [known[k] for k in np.flatnonzero(is_far(usual)).tolist()]
+    if rotated:
+        names = listed([f"{batch.names[k]} (from residue {(usual - start) % length + 1:,})" for k, start in rotated])
+        verb = "starts" if len(rotated) == 1 else "start"
+        warn(
+            f"{len(rotated):,} of {counted(len(batch), 'sequences')} {verb} elsewhere on a circle than the others, "
+            f"which start at the residue in brackets: {names}; rotate them, or the alignment has one part of each"
         )
 
 

@@ -71,24 +71,24 @@ class Embedded:
                     file=file,
                     record=first,
                 )
-        last = len(files) - 1
-        return [cls._of_batch(batch, vectors[min(k, last)], files[min(k, last)]) for k, batch in enumerate(batches)]
-
-    @classmethod
-    def _of_batch(cls, batch: SequenceBatch, vectors: Mapping[str, Vectors], file: str) -> Embedded:
-        for name, length in zip(batch.names, batch.lengths.tolist(), strict=True):
-            if name not in vectors:
-                raise InputError(
-                    "there is no embedding of this sequence: add it, or rename one of both", file=file, record=name
-                )
-            if len(vectors[name]) != length:
-                raise InputError(
-                    f"the embedding has {len(vectors[name])} vectors, but the sequence has {length} residues: give "
-                    "a vector per residue, none for special tokens",
-                    file=file,
-                    record=name,
-                )
-        return cls(batch, tuple(vectors[name] for name in batch.names), True)
+        found = []
+        for k, batch in enumerate(batches):
+            which = min(k, len(files) - 1)
+            own, file = vectors[which], files[which]
+            for name, length in zip(batch.names, batch.lengths.tolist(), strict=True):
+                if name not in own:
+                    raise InputError(
+                        "there is no embedding of this sequence: add it, or rename one of both", file=file, record=name
+                    )
+                if len(own[name]) != length:
+                    raise InputError(
+                        f"the embedding has {len(own[name])} vectors, but the sequence has {length} residues: give "
+                        "a vector per residue, none for special tokens",
+                        file=file,
+                        record=name,
+                    )
+            found.append(cls(batch, tuple(own[name] for name in batch.names), True))
+        return found
 
     @property
     def n_numbers(self) -> int:

@@ -155,7 +155,13 @@ class PairsOnGpu:
         lanes = 1 if launch.strips else group * 32 // launch.word_bits
         cells = _sums(tiles * n_rows * columns * lanes)
         if launch.strips:
-            self._require_short_strips(tiles, columns, n_rows)
+            strip_cells = np.minimum(tiles, self.shape.group) * n_rows * columns
+            worst = int(np.argmax(strip_cells))
+            if strip_cells[worst] > MOST_STRIP_CELLS:
+                raise DeviceError(
+                    f"{self.device.name}: a pair of about {tiles[worst] * n_rows:,} by {columns[worst]:,} residues "
+                    "would occupy the device for minutes without progress: it is computed on the CPU only"
+                )
         begin = 0
         while begin < len(edge):
             # `_sweep` splits strips into short launches, so a chunk holds as many units as run at once.
@@ -173,15 +179,6 @@ class PairsOnGpu:
                 int(np.diff(cells)[units].max() if launch.strips else cells[end] - cells[begin]),
             )
             begin = end
-
-    def _require_short_strips(self, tiles: Ints, columns: Ints, n_rows: int) -> None:
-        strip_cells = np.minimum(tiles, self.shape.group) * n_rows * columns
-        worst = int(np.argmax(strip_cells))
-        if strip_cells[worst] > MOST_STRIP_CELLS:
-            raise DeviceError(
-                f"{self.device.name}: a pair of about {tiles[worst] * n_rows:,} by {columns[worst]:,} residues would "
-                "occupy the device for minutes without progress: it is computed on the CPU only"
-            )
 
     def _compute(
         self, launch: Launch, program: Program, chunk: _Chunk, result: _Result, alive: Callable[[], None]

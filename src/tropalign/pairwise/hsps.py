@@ -102,7 +102,7 @@ class FurtherAlignments:
         pairs = [np.arange(len(lines))]
         going = np.flatnonzero(lines.n_columns > 0)
         while len(going) and len(found) < self.options.max_hsps:
-            rows = self._rows(lines.take(going), _alignments(found, pairs, going))
+            rows = self._rows(found, np.concatenate(pairs), going)
             further = align(rows)
             own = np.flatnonzero(further.n_columns > 0)
             further = further.take(own)
@@ -151,23 +151,17 @@ class FurtherAlignments:
         further = align(Rows(query[enough], target[enough], "alignment", None))
         return concatenate([table, further]), np.concatenate([own, owner[enough]])
 
-    def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
-        """Return rows that request the next alignment of each pair of a table, given the earlier ones."""
-        earlier, offsets = taken
+    def _rows(self, found: list[AlignmentTable], pair: Index, going: Index) -> Rows:
+        """Return rows that request the next alignment of some pairs (ascending); `found` has the `pair` of each row."""
+        order = np.argsort(pair, kind="stable")
+        order = order[np.isin(pair[order], going)]
+        offsets = np.searchsorted(pair[order], np.append(going, len(found[0]))).astype(np.int64)
+        earlier, table = concatenate(found).take(order), found[0].take(going)
         least = self._least(table, table.query_index, table.target_index)
         starts = query_starts(earlier), earlier.target_start
         paths = earlier.cigar_offsets, earlier.cigar_ops
         of_rows = Taken(offsets, *starts, *paths, least.astype(np.int32))
         return Rows(table.query_index, table.target_index, "alignment", table.strand, of_rows)
-
-
-def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:
-    """Return the alignments of some pairs (ascending), grouped by pair, and their offsets."""
-    pair = np.concatenate(pairs)
-    order = np.argsort(pair, kind="stable")
-    order = order[np.isin(pair[order], going)]
-    offsets = np.searchsorted(pair[order], np.append(going, len(pairs[0])))
-    return concatenate(found).take(order), offsets.astype(np.int64)
 
 
 # Alignments of a pair that are judged together: sum statistics (Karlin and Altschul 1993), as in BLAST.
@@ -265,7 +259,15 @@ def with_sums(
         _Rows(*_places(table), statistics.nats(score), evalue),
         (significance.n_residues, significance.n_sequences),
     )
-    for own in _of_one_strand(table):
+    # Sets have one pair and one strand of each side.
+    given = (aligned_pairs.given(table, side)[1] for side in ("query", "target"))
+    strands = [np.sign(aligned_pairs.frame(table, side)) for side in ("query", "target")]
+    keys = np.stack([*given, *strands, *([] if table.strand is None else [table.strand])])
+    order = np.lexsort(keys[::-1])
+    changes = (keys[:, order][:, 1:] != keys[:, order][:, :-1]).any(axis=0)
+    for own in np.split(order, np.flatnonzero(changes) + 1):
+        if len(own) < 2:
+            continue
         query, target = (int(length[own[0]]) for length in lengths)
         shorter = float(statistics.length_adjustments(query, *space))
         of_pair = log(max(query - shorter, 1.0)) + log(max(target - shorter, 1.0))
@@ -286,19 +288,6 @@ def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
         begins[k] += np.maximum(shift, 0)
         ends[k] += np.maximum(shift, 0)
     return begins, ends
-
-
-def _of_one_strand(table: AlignmentTable) -> Iterator[Index]:
-    """Yield groups of two or more rows that share pair and strands."""
-    query, target = (aligned_pairs.given(table, side)[1] for side in ("query", "target"))
-    frames = (aligned_pairs.frame(table, side) for side in ("query", "target"))
-    strands = [np.sign(frame) for frame in frames]
-    if table.strand is not None:
-        strands.append(table.strand)
-    keys = np.stack([query, target, *strands])
-    order = np.lexsort(keys[::-1])
-    changes = (keys[:, order][:, 1:] != keys[:, order][:, :-1]).any(axis=0)
-    return (rows for rows in np.split(order, np.flatnonzero(changes) + 1) if len(rows) > 1)
 
 
 def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> Iterator[tuple[Index, float]]:

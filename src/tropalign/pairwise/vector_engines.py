@@ -87,7 +87,11 @@ class VectorEngines:
             pair = f"{sides[0].batch.names[query[k]]} x {sides[1].batch.names[target[k]]}"
             remedy = f"scale the vectors, or {named('scale')} and {named('shift')}"
             raise InputError(f"a score is not finite: {remedy}", record=pair) from error
-        columns["score"] = _rounded(columns["score"])
+        # Digits beyond those of float32 depend on the order of additions.
+        scores = columns["score"]
+        digits = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(np.where(scores == 0, 1, scores))))
+        factor = 10.0 ** np.clip(digits, -300, 300)
+        columns["score"] = np.round(scores * factor) / factor
         return {**columns, "row": row + begin, "hsp": rank} if rows.most > 1 else columns
 
 
@@ -162,14 +166,6 @@ def _z_scores(found: NDArray[np.float32]) -> NDArray[np.float32]:
     found /= spreads[0]
     found += by_column
     found /= 2
-    return found
-
-
-def _rounded(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Round to the digits of float32: further ones depend on the order of additions."""
-    digits = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(np.where(scores == 0, 1, scores))))
-    factor = 10.0 ** np.clip(digits, -300, 300)
-    found: NDArray[np.float64] = np.round(scores * factor) / factor
     return found
 
 
