@@ -20,7 +20,7 @@ from tropalign.msa.groups import Item, Pool, representatives
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large import Division, align_large
 from tropalign.msa.options import options_of
-from tropalign.msa.stages import N_SECTIONS
+from tropalign.msa.task import N_SECTIONS
 
 SMALL = Division(most_items=6, n_representatives=3)
 

@@ -14,8 +14,7 @@ from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
-from tropalign.msa.stages import N_SECTIONS, Meter
-from tropalign.msa.task import MemoryEstimate, scratch_of
+from tropalign.msa.task import N_SECTIONS, MemoryEstimate, Meter, scratch_of
 
 FAMILY = {
     "human": "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHV",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tropalign.errors import TropalignWarning
-from tropalign.msa.rearranged import warn_of_rearranged
+from tropalign.msa.family import warn_of_rearranged
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
 

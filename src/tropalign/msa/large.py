@@ -30,8 +30,7 @@ from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint
-from tropalign.msa.task import sampled_row_elements
+from tropalign.msa.task import N_SECTIONS, Checkpoint, NoCheckpoint, sampled_row_elements
 from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 

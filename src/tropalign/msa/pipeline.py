@@ -25,7 +25,6 @@ from tropalign.msa.family import FamilyInput as FamilyInput
 from tropalign.msa.family import foreign_members, is_long, require_short, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel, model_of, other_models, shares
-from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
 from tropalign.msa.task import (
     FOUND_BYTES,
     FOUND_MARGIN,
@@ -33,13 +32,17 @@ from tropalign.msa.task import (
     MOST_KEPT_BYTES,
     SAMPLE_MARGIN,
     SCRATCH_SHARE,
+    Checkpoint,
     MemoryEstimate,
+    Meter,
+    NoCheckpoint,
     Posteriors,
     PosteriorTask,
     pair_indices,
     restored,
     sampled_row_elements,
     sections,
+    stage_costs,
 )
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN

@@ -30,8 +30,7 @@ from tropalign.msa import pipeline
 from tropalign.msa.family import is_long, require_short
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import FamilyInput, voting_models
-from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
-from tropalign.msa.task import Posteriors, PosteriorTask, sections
+from tropalign.msa.task import N_SECTIONS, Checkpoint, NoCheckpoint, Posteriors, PosteriorTask, sections, work_cells
 from tropalign.ragged import offsets_of
 from tropalign.resources.limits import environment_number
 from tropalign.sequences.batch import SequenceBatch
@@ -46,7 +45,7 @@ FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
 
 
 def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
-    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`).
+    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.task`).
 
     If even two sequences take longer than the sample may, their beginnings are aligned.
     """
