@@ -397,16 +397,11 @@ def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:
     """
     if len(got[0]) != len(wanted[0]) or len(got[1]) != len(wanted[1]):
         return np.inf, np.inf
-    places = [_places(found) for found in (got, wanted)]
+    rows = [np.repeat(np.arange(len(found[1])), found[1]).astype(np.int64) for found in (got, wanted)]
+    places = [row * (ONE * 2 + 2) + found[2] for row, found in zip(rows, (got, wanted), strict=True)]
     both = np.union1d(*places)
     values = np.full((2, len(both)), int(cutoff * ONE))
     for k, (place, found) in enumerate(zip(places, (got, wanted), strict=True)):
         values[k, np.searchsorted(both, place)] = found[3]
     apart = np.abs(values[0] - values[1]).max(initial=0) / ONE
     return float(np.abs(got[0] - wanted[0]).max(initial=0)), float(apart)
-
-
-def _places(found: Found) -> NDArray[np.int64]:
-    """Return a number for the row and column of each element."""
-    rows = np.repeat(np.arange(len(found[1])), found[1])
-    return rows.astype(np.int64) * (ONE * 2 + 2) + found[2]

@@ -148,8 +148,20 @@ class _Family:
         if n > 1:
             groups = divide(self._tree().children, self.division.most_items)
             self.work = sum(len(group.items) for group in groups)
-            for level in range(max(group.level for group in groups) + 1):
-                self._align_level([(n + k, one) for k, one in enumerate(groups) if one.level == level])
+            how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads, self.n_slots)
+            for level in range(max(group.level for group in groups) + 1):  # groups of a level are independent
+                own = [(n + k, one) for k, one in enumerate(groups) if one.level == level]
+                begun: deque[list[_Work]] = deque()  # batches in order, waiting to be joined
+                for result in self.scheduler.run([GroupTask(self._tiles(own, begun), *how)]):
+                    some = begun.popleft()
+                    aligned = iter(result.value)
+                    for work in some:
+                        if work.aligned is None:
+                            work.aligned = next(aligned)
+                            self.kept.put(1, work.number - n, work.aligned.sections())
+                    self._join_all(some)
+                for some in begun:  # batches of restored groups only
+                    self._join_all(some)
         tree = GuideTree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
         residues = np.where(self.met > 0, self.sure / np.maximum(self.met, 1), 1.0).astype(np.float32)
         return self.column_of.astype(np.int32), tree, residues
@@ -175,21 +187,6 @@ class _Family:
     def _begun(self, work: int) -> None:
         """Report the work started on groups, in addition to the restored groups."""
         self._tell("groups", TREE_SHARE + (1 - TREE_SHARE) * (self.work_kept + work) / self.work)
-
-    def _align_level(self, groups: list[tuple[int, Group]]) -> None:
-        """Align groups that do not depend on one another."""
-        begun: deque[list[_Work]] = deque()  # batches in order, waiting to be joined
-        how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads, self.n_slots)
-        for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how)]):
-            some = begun.popleft()
-            aligned = iter(result.value)
-            for work in some:
-                if work.aligned is None:
-                    work.aligned = next(aligned)
-                    self.kept.put(1, work.number - len(self.batch), work.aligned.sections())
-            self._join_all(some)
-        for some in begun:  # batches of restored groups only
-            self._join_all(some)
 
     def _tiles(self, groups: list[tuple[int, Group]], begun: deque[list[_Work]]) -> Iterator[Tile]:
         """Yield one tile per batch of groups, without the restored groups."""

@@ -253,10 +253,7 @@ class _Sampled:
             expected = self.shares[bins] * shorter
             found = ((common - expected) / (shorter - expected)).argmax(1)
             nearest[begin : begin + AT_ONCE] = np.where(place[some] >= 0, place[some], found)
-            self._tell(len(some))
+            self.begun = min(self.n, self.begun + len(some))
+            if self.watch is not None:
+                self.watch(self.begun)
         return nearest
-
-    def _tell(self, n_items: int) -> None:
-        self.begun = min(self.n, self.begun + n_items)
-        if self.watch is not None:
-            self.watch(self.begun)

@@ -99,7 +99,11 @@ class PosteriorTask:
             begin, end = share(items, shard)
             cost = TILE_SHARE * (items.cost_before(end) - items.cost_before(begin))
             spans += pairwise(cuts(items, begin, end, most, max(TILE_CELLS, cost)))
-        self._tiles = [self._tile(k, *span) for k, span in enumerate(spans)]
+        self._tiles = []
+        for k, (begin, end) in enumerate(spans):
+            rows = int(batch.lengths[self.pairs[begin:end, 0]].sum())
+            cells = int(self._cells[begin:end].sum()) + PAIR_CELLS * (end - begin)
+            self._tiles.append(Tile(k, cells, rows * ROW_ELEMENTS * ELEMENT_BYTES, end - begin, (begin, end)))
 
     def __getstate__(self) -> dict[str, Any]:
         left_out = ("_tiles", "_cells", *(("pairs",) if self._is_whole else ()))
@@ -123,11 +127,6 @@ class PosteriorTask:
     def pairs_of(self, tile: Tile) -> NDArray[np.int32]:
         """Return the pairs of a tile, int32, shape (n_pairs, 2)."""
         return self.pairs[slice(*tile.payload)]
-
-    def _tile(self, index: int, begin: int, end: int) -> Tile:
-        rows = int(self.batch.lengths[self.pairs[begin:end, 0]].sum())
-        cost = int(self._cells[begin:end].sum()) + PAIR_CELLS * (end - begin)
-        return Tile(index, cost, rows * ROW_ELEMENTS * ELEMENT_BYTES, end - begin, (begin, end))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
         """Compute the posteriors of a tile's pairs."""
@@ -338,7 +337,7 @@ class Meter:
             return None
         progress, number = self._progress, self._entered.get(name, 0)
         self._entered[name] = number + 1
-        before = sum(cost for other, cost in self._costs.items() if list(self._costs).index(other) < self._place(name))
+        before = sum(list(self._costs.values())[: list(self._costs).index(name)])
         share = self._costs[name] / times
         title = name if times == 1 else f"{name} {number + 1}/{times}"
 
@@ -347,9 +346,6 @@ class Meter:
 
         begun(0)
         return begun
-
-    def _place(self, name: str) -> int:
-        return list(self._costs).index(name)
 
 
 #: Sections per part.

@@ -169,7 +169,18 @@ def dot_plot(alignment: Alignment, word: int | None = None, *, scores: ArrayLike
     from tropalign.formats.notebook_figure import Figure
 
     query, target = alignment.query_text(), alignment._text("target")[0]
-    table = None if scores is None else _drawable(scores, (len(query), len(target)))
+    table: NDArray[np.float64] | None = None
+    if scores is not None:
+        try:
+            table = np.array(scores, np.float64)
+        except (TypeError, ValueError):
+            raise InputError("the scores are not a table of numbers: give the table that was aligned") from None
+        if table.shape != (len(query), len(target)):
+            raise InputError(
+                f"the scores have the shape {table.shape}, but the sequences {len(query), len(target)}: give the table "
+                "of this pair"
+            )
+        table[~np.isfinite(table)] = np.nan  # drawn as no colour
     if table is not None and word is not None:
         raise UsageError("word and scores exclude each other: give one of them")
     scale = 5.0 / max(len(query), len(target), 1)
@@ -196,17 +207,3 @@ def dot_plot(alignment: Alignment, word: int | None = None, *, scores: ArrayLike
     axes.set_ylabel(shown(alignment.query) + other, parse_math=False)
     axes.tick_params(colors=LINES)
     return figure
-
-
-def _drawable(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Return a table of scores; infinite ones become NaN, which is drawn as no colour. Raises InputError."""
-    try:
-        table = np.array(scores, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("the scores are not a table of numbers: give the table that was aligned") from None
-    if table.shape != shape:
-        raise InputError(
-            f"the scores have the shape {table.shape}, but the sequences {shape}: give the table of this pair"
-        )
-    table[~np.isfinite(table)] = np.nan
-    return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,12 +112,7 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
     (10, '2X1D2X')
     """
     options = call.pair_options()
-    is_one = getattr(call.scores, "ndim", None) == 2
-    if not isinstance(call.scores, Iterable):
-        raise InputError("the scores must be a table or a list of tables")
-    tables = [_checked(table, f"table {k}") for k, table in enumerate([call.scores] if is_one else call.scores, 1)]
-    if not tables:
-        raise InputError("there is no table: give one or more")
+    tables, is_one = tables_of(call.scores, _checked)
     are_whole = {table.dtype.kind == "i" for table in tables}
     if True in are_whole and (call.gap.open % 1 or call.gap.extend % 1):
         raise ScoringError(
@@ -135,6 +130,17 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
     threads, memory = resolve_threads(call.n_threads), budget_of(call.memory_bytes)
     table = aligned(tables, sides, options, threads, memory, checked_progress(call.progress))
     return table.row(0) if is_one and options.max_hsps == 1 else table
+
+
+def tables_of(scores: object, checked: Callable[[Any, str], NDArray[Any]]) -> tuple[list[NDArray[Any]], bool]:
+    """Return one table or a list of them, each `checked` with its name, and whether one was given."""
+    is_one = getattr(scores, "ndim", None) == 2
+    if not isinstance(scores, Iterable):
+        raise InputError("the scores must be a table or a list of tables")
+    tables = [checked(table, f"table {k}") for k, table in enumerate([scores] if is_one else scores, 1)]
+    if not tables:
+        raise InputError("there is no table: give one or more")
+    return tables, is_one
 
 
 def with_two_dimensions(table: Any, name: str) -> NDArray[Any]:

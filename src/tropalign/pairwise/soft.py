@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from tropalign.errors import InputError, ResourceError, ScoringError, UsageError
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
-from tropalign.pairwise.score_tables import TableScoring, align_scores, with_two_dimensions
+from tropalign.pairwise.score_tables import TableScoring, align_scores, tables_of, with_two_dimensions
 from tropalign.pairwise.table_rows import not_finite
 from tropalign.resources.limits import budget_of, decimal_number, resolve_threads
 from tropalign.results import display
@@ -168,21 +168,17 @@ def soft_align(call: SoftArguments) -> SoftAlignment | list[SoftAlignment]:
     (10.19, 0.96, '2X1D2X')
     """
     options = call.pair_options()
-    is_one = getattr(call.scores, "ndim", None) == 2
-    scores: Any = [call.scores] if is_one else call.scores
     temperature = decimal_number("temperature", call.temperature)
     if temperature <= 0:
         raise UsageError(f"temperature {temperature} is not above 0: for the best alignment alone, use align_scores")
-    if not isinstance(scores, Iterable):
-        raise InputError("the scores must be a table or a list of tables")
-    tables = []
-    for k, table in enumerate(scores, 1):
-        given = with_two_dimensions(table, f"table {k}")
+
+    def checked(table: Any, name: str) -> NDArray[Any]:
+        given = with_two_dimensions(table, name)
         if given.dtype.kind not in "iuf" or given.dtype.itemsize > 8:
-            raise InputError(f"scores of type {given.dtype} are not supported: give float64", record=f"table {k}")
-        tables.append(np.ascontiguousarray(given, np.result_type(given.dtype, np.float32)))
-    if not tables:
-        raise InputError("there is no table: give one or more")
+            raise InputError(f"scores of type {given.dtype} are not supported: give float64", record=name)
+        return np.ascontiguousarray(given, np.result_type(given.dtype, np.float32))
+
+    tables, is_one = tables_of(call.scores, checked)
     fault = not_finite(tables)
     if fault is not None:
         raise fault

@@ -84,7 +84,9 @@ def columns_of(
     except ValueError as error:
         if not str(error).startswith("table "):  # of `progress`
             raise
-        raise _fault(tables) from None
+        raise not_finite(tables) or ScoringError(
+            "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
+        ) from None
     columns: dict[str, Any] = {name: found[name] for name in REPORT_COLUMNS[report]}
     if any(table.dtype.kind == "f" for table in tables):
         columns["score"] = columns["score"] * found["unit"]
@@ -103,10 +105,3 @@ def not_finite(tables: Sequence[NDArray[Any]]) -> InputError | None:
             i, j = np.argwhere(~np.isfinite(table))[0].tolist()
             return InputError(f"the score in row {i}, column {j} (from 0) is {table[i, j]}", record=f"table {k}")
     return None
-
-
-def _fault(tables: list[NDArray[Any]]) -> Exception:
-    """Return the error of tables that native code refused."""
-    return not_finite(tables) or ScoringError(
-        "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
-    )
