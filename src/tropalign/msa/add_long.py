@@ -48,6 +48,8 @@ from tropalign.sequences.batch import SequenceBatch
 
 #: Least mean length of the rows, and least cells of all posteriors, for which certain residues are looked for.
 LEAST_LENGTH, LEAST_CELLS = 1000, 5e8
+#: Rows whose posteriors with one sequence take as long as those of a single row, about: rows share vectors.
+ROWS_TOGETHER = 4
 #: K-mers per row, about: of longer rows, k-mers are drawn by their hash, the same in all sequences.
 WORDS = 2048
 #: New sequences that are placed at once.
@@ -70,8 +72,8 @@ END, END_RATIO = 2000, 2
 
 def are_long(rows: SequenceBatch, new: SequenceBatch, n_rows: int) -> bool:
     """True if the rows are long, and posteriors of the new sequences with `n_rows` of them take long."""
-    mean = float(rows.lengths.mean())
-    return mean >= LEAST_LENGTH and float(new.offsets[-1]) * mean * min(n_rows, len(rows)) >= LEAST_CELLS
+    mean, n_rows = float(rows.lengths.mean()), max(min(n_rows, len(rows)), ROWS_TOGETHER)
+    return mean >= LEAST_LENGTH and float(new.offsets[-1]) * mean * n_rows >= LEAST_CELLS
 
 
 class _Nearest(NamedTuple):
