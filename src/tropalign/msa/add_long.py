@@ -47,7 +47,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
 #: Least mean length of the rows, and least cells of all posteriors, for which certain residues are looked for.
-LEAST_LENGTH, LEAST_CELLS = 1000, 5e8
+LEAST_LENGTH, LEAST_CELLS = 1000, 1e8
 #: Rows whose posteriors with one sequence take as long as those of a single row, about: rows share vectors.
 ROWS_TOGETHER = 4
 #: K-mers per row, about: of longer rows, k-mers are drawn by their hash, the same in all sequences.
