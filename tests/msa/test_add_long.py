@@ -189,3 +189,22 @@ def test_differences_have_the_insertions_that_are_left_out(tmp_path, capsys):
     lines = [line.split("\t") for line in (tmp_path / "d.tsv").read_text().splitlines() if not line.startswith("#")]
     kinds = {(cells[1], len(cells[3]) if cells[3] != "-" else len(cells[2]), cells[5]) for cells in lines[1:]}
     assert kinds == {("insertion", 8, "n0"), ("deletion", 3, "n1")}
+
+
+def test_fragments_of_other_composition_than_their_row():
+    rng = np.random.default_rng(6)
+    rich, poor = ("".join(rng.choice(list(letters), 1200)) for letters in ("CW", "AIKL"))
+    new = [part[k:] for part in (rich, poor) for k in range(36)]
+    found = add([rich + poor + poor[::-1]], new)
+    assert found.n_columns == 3600
+    for k, text in enumerate(new):
+        begin = 1200 * (k >= 36) + k % 36
+        assert (paired(found, k + 1) == np.arange(begin, begin + len(text))).mean() > 0.98
+
+
+def test_twenty_fragments_of_one_long_row_are_long(monkeypatch):
+    """Their posteriors with the row take about as long as with four rows."""
+    monkeypatch.setattr(add_long, "LEAST_CELLS", 1e8)
+    row = ta.SequenceBatch.from_strings(["ACGT" * 2250])
+    for n, expected in ((4, True), (2, False)):
+        assert add_long.are_long(row, ta.SequenceBatch.from_strings(["ACGTA" * 180] * n), 16) is expected

@@ -154,3 +154,16 @@ def test_the_centre_is_no_stranger():
     star = star_of(batch, kinship.centre, distances, NUCLEOTIDE, 1)
     assert star.is_given_up.tolist() == [True, *[False] * 6]
     assert not star.are_certain[0].any()
+
+
+def test_fragments_of_other_composition_than_the_rest_are_certain():
+    """The overhang loses much less, or much more, per residue than the whole centre would on average."""
+    rng = np.random.default_rng(6)
+    rich, poor = rng.choice(list("CW"), 1200), rng.choice(list("AIKL"), 2400)
+    whole = "".join([*rich, *poor])
+    parts = [["".join(part[k:]) for k in range(36)] for part in (rich, poor[:1200])]
+    batch = ta.SequenceBatch.from_strings([whole, *parts[0], *parts[1]], alphabet="protein")
+    starts = np.array([0, *range(36), *range(1200, 1236)])
+    star = star_of(batch, 0, np.zeros(73), PROTEIN, 1, starts=starts)
+    assert not star.is_given_up.any()
+    assert star.are_certain[1:].sum(1).min() > 1100

@@ -47,7 +47,9 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
 #: Least mean length of the rows, and least cells of all posteriors, for which certain residues are looked for.
-LEAST_LENGTH, LEAST_CELLS = 1000, 5e8
+LEAST_LENGTH, LEAST_CELLS = 1000, 1e8
+#: Rows whose posteriors with one sequence take as long as those of a single row, about: rows share vectors.
+ROWS_TOGETHER = 4
 #: K-mers per row, about: of longer rows, k-mers are drawn by their hash, the same in all sequences.
 WORDS = 2048
 #: New sequences that are placed at once.
@@ -70,8 +72,8 @@ END, END_RATIO = 2000, 2
 
 def are_long(rows: SequenceBatch, new: SequenceBatch, n_rows: int) -> bool:
     """True if the rows are long, and posteriors of the new sequences with `n_rows` of them take long."""
-    mean = float(rows.lengths.mean())
-    return mean >= LEAST_LENGTH and float(new.offsets[-1]) * mean * min(n_rows, len(rows)) >= LEAST_CELLS
+    mean, n_rows = float(rows.lengths.mean()), max(min(n_rows, len(rows)), ROWS_TOGETHER)
+    return mean >= LEAST_LENGTH and float(new.offsets[-1]) * mean * n_rows >= LEAST_CELLS
 
 
 class _Nearest(NamedTuple):
@@ -251,10 +253,16 @@ class LongAddition:
         distances = 1 - share ** (1 / word_size(len(self.whole.alphabet.states)))
         return _Nearest(np.argsort(-shared, axis=1, kind="stable")[:, : self.n_rows], compared, distances)
 
+    def _total(self, end: NDArray[np.float64], k: int) -> float:
+        """Return the loss of a sequence as an overhang."""
+        return float(end[self.whole.codes[self.whole.offsets[k] : self.whole.offsets[k + 1]]].sum())
+
     def _compared(self, new: NDArray[np.int64], nearest: _Nearest) -> Iterator[_State]:
         """Yield the new sequences of which enough residues are certain."""
         lengths = self.whole.lengths
-        end_losses = [float(one.end[: len(self.whole.alphabet.states)].mean()) for one in losses_of(self.model)]
+        ends = [one.end.astype(np.float64) for one in losses_of(self.model)]
+        for end in ends:
+            end[wildcard_of(self.whole)] = end[: len(self.whole.alphabet.states)].mean()
         for row in distinct(nearest.compared).tolist():
             chosen = np.flatnonzero((nearest.compared == row) & (nearest.distances <= MOST_DISTANCE))
             m, sizes = int(lengths[row]), lengths[new[chosen]]
@@ -263,7 +271,7 @@ class LongAddition:
                 DIFFERENCE_LOSS * nearest.distances[chosen] * shorter + MORE_LOSS,
                 LEAST_MOST + MOST_LOSS * shorter.astype(np.float64),
                 np.zeros(len(chosen)),
-                np.outer(end_losses, np.abs(m - sizes)),
+                np.array([[abs(self._total(end, row) - self._total(end, k)) for k in new[chosen]] for end in ends]),
                 np.array(
                     [0 if n <= FEW else self._start(k, row) // FEW for k, n in zip(new[chosen], sizes, strict=True)]
                 ),

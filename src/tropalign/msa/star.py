@@ -40,6 +40,8 @@ MOST_DISTANCE, MOST_LONGER, LONGER = 0.3, 0.25, 1000
 #: First guess: losses per differing residue, as estimated by k-mers, and in addition; a guess that is too low is
 #: doubled. The losses of the second model come from those of the first one.
 DIFFERENCE_LOSS, MORE_LOSS, GUESS_MARGIN = 330, 12_000, 1.1
+#: Least share of the guess that is tried for the next pairs.
+LEAST_RATIO = 0.05
 #: Pairs of a call, and residues by which fragments that are compared in one call start apart.
 PAIRS_AT_ONCE, SAME_START = 32, 200
 #: Greatest number that `_native.certain_pairs` takes, and greatest limit.
@@ -121,12 +123,16 @@ def star_of(
     beside = np.where(is_fragment, 0, MOST_LENGTH_LOSS * np.abs(longer)).astype(np.float64)
     size = np.where(is_fragment, batch.lengths[members], m)
     of_centre = batch.codes[batch.offsets[centre] : batch.offsets[centre + 1]]
-    mean_ends = np.array([losses.end[of_centre].mean() for losses in losses_of(model)])
+    begins = np.clip(np.zeros(len(size)) if starts is None else starts[members], 0, m - size).astype(np.int64)
+    overhang = []
+    for losses in losses_of(model):
+        before = np.concatenate([[0], np.cumsum(losses.end[of_centre], dtype=np.int64)])
+        overhang.append(before[begins] + before[m] - before[begins + size])
     limits = Limits(
         DIFFERENCE_LOSS * distances * size + beside + MORE_LOSS,
         LEAST_MOST + MOST_LOSS * size + np.minimum(beside, MOST_LOSS * max(m, LONGER)),
         beside,
-        np.outer(mean_ends, np.where(is_fragment, -longer, 0)),
+        np.array(overhang, np.float64),
         np.where(is_fragment, 1 + (0 if starts is None else (starts - starts.min())[members] // SAME_START), 0),
     )
     found = pairs_with(batch, centre, members, limits, model, n_threads, progress)
@@ -186,6 +192,7 @@ def pairs_with(
             found[some[is_found]] = loss[is_found]
             if is_found.any():
                 ratio = float(((loss + SLACK - overhang[some]) / guess[some])[is_found].max()) * GUESS_MARGIN
+                ratio = max(ratio, LEAST_RATIO)  # the overhang is an estimate
             _keep(columns, are_certain, some[is_found], column[is_found], is_certain[is_found] != 0, number == 0)
             is_given_up[some[~is_found & (limit >= most[some])]] = True
             again = some[~is_found & (limit < most[some])]
