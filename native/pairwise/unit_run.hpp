@@ -401,6 +401,8 @@ class UnitRun {
                     for (int c = 1; c < kColumns; ++c) highest = vmax(highest, edge.value[c]);
                     if (!any_gt<T, B>(highest, pruned.useless(end / kBlock, group))) break;
                     edge.corner = below, from = end, end = std::min(end + kMoreRows, m_);
+                    // An equal score in these rows may lie in an earlier column, and is then the end.
+                    if constexpr (P != Pass::score) best = tracked.template threshold<true>(zero);
                     if constexpr (K == Kept::borders) keep_nothing_before(scoring, j, from, end);
                 }
                 if ((j + kColumns) % kBlock != 0) continue;

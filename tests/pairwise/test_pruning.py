@@ -52,3 +52,15 @@ def test_units_are_as_each_pair_alone(engines, case, rate):
     queries = [targets[0], relative(rng, targets[2], 0.1)]
     alone = [rows(engines[0].align([query], [target], **options)) for query in queries for target in targets]
     check_engines(engines, queries, targets, [row for found in alone for row in found], **options)
+
+
+def test_end_in_an_earlier_column_of_rows_that_are_added_later(engines):
+    """The first target has two places of equal score, one column apart; the other targets lie between the places."""
+    rng = random.Random(1)
+    target, between = "".join(rng.choices("CGT", k=475)), rng.choices("ACGT", k=181)
+    options = {"protein": False, "match": 5, "mismatch": -20, "gap": (200, 5), "report": "ends", "n_threads": 1}
+    for length in range(150, 182):
+        query = f"{target[1:]}C{'A' * 8}{''.join(between[:length])}{'A' * 8}{target}{'A' * 40}"
+        for engine in engines:
+            found = engine.align([query], [target + "CCCCC"] + [query[300:900]] * 15, **options)
+            assert found["target_end"][0] == 475, (engine.isa, length)
