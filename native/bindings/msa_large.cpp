@@ -92,6 +92,8 @@ Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<uint8_t>> certain(Array<uint8_t, 1> 
     require_below(pair.data(), pair.size(), kMostLoss + 1, "pair");
     require_below(gap.data(), gap.size(), kMostLoss + 1, "gap");
     require_below(end.data(), end.size(), kMostLoss + 1, "end");
+    for (size_t code = 0; code < gap.size(); ++code)
+        require(gap(code) >= end(code), "end: a number is greater than that of gap");
     require(open >= 0 && open <= kMostLoss, "open: outside of 0 to 2000");
     require(slack >= 0 && slack <= kMostLoss, "slack: outside of 0 to 2000");
     require_codes(codes.data(), codes.size(), n_codes, "codes");

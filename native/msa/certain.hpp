@@ -6,8 +6,8 @@
 //     gap inside, with k residues      open + the sum of gap[] of the residues
 //     overhang at either end           the sum of end[] of the residues; of x, y or neither
 //
-// All numbers are at least 0. With the lowest loss L, row i is certain if all alignments of a loss of at most
-// L + slack pair x_i with the same residue of y.
+// All numbers are at least 0, and gap[] is at least end[]. With the lowest loss L, row i is certain if all alignments
+// of a loss of at most L + slack pair x_i with the same residue of y.
 //
 // Let G(i, j) be the lowest loss of the rest behind corner (i, j), H(i, j) that of the part before it. A pair (i, j) is
 // in an alignment of loss <= L + slack if and only if H(i-1, j-1) + pair + G(i, j) <= L + slack; the

@@ -380,7 +380,7 @@ def test_long_members_are_cut_and_pieces_must_be_short(monkeypatch):
     ):
         align_by_anchors(job, devices, 1, 1 << 30)
     monkeypatch.setattr(anchored, "MOST_LEFT", 0)
-    with quiet(), pytest.raises(ResourceError, match="a family that is aligned as a whole may have at most"):
+    with quiet(), pytest.raises(ResourceError, match="sequences that are aligned as a whole may have at most"):
         align(job, devices, 1, 1 << 30)
 
 

@@ -90,7 +90,7 @@ def test_batches_that_cannot_be_aligned():
 def test_a_sequence_longer_than_columns_count():
     with pytest.raises(
         ResourceError,
-        match=r"record 'long' has 65,536 residues, but members of a family that is aligned as a whole may have at most "
+        match=r"record 'long' has 65,536 residues, but sequences that are aligned as a whole may have at most "
         r"65,535 \(a pair of this length would take about 2.3 GiB and 1 minute of a core\): shorten it, or align",
     ):
         family_of({"a": "MKV", "long": "M" * (MOST_RESIDUES + 1)})

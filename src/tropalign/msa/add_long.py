@@ -353,7 +353,8 @@ class LongAddition:
             low = 0 if is_first and not from_row else int(own[from_row])
             high = self.alignment.n_columns if is_last and to_row == m else int(own[to_row - 1]) + 1
             text = codes[first - left : last + right].tobytes()
-            key = (text, low, high, state.rows.tobytes() + bytes([is_last]))
+            of_end = (f"{is_first} {is_last} {state.row}" if is_first or is_last else "").encode()  # see _by_posteriors
+            key = (text, low, high, state.rows.tobytes() + of_end)
             yield _Piece(state, begin, end, first - left, last + right, left, right, low, high, key)
 
     def _solved(self, pieces: Sequence[_Piece]) -> dict[tuple[bytes, int, int, bytes], Placed]:

@@ -140,9 +140,9 @@ def require_short(batch: SequenceBatch, most_residues: int | None = None) -> Non
     longest = int(batch.lengths.argmax())
     size = int(batch.lengths[longest])
     if size > most_residues:
-        of_what = "a family" if most_residues > MOST_RESIDUES else "a family that is aligned as a whole"
+        what = "members of a family" if most_residues > MOST_RESIDUES else "sequences that are aligned as a whole"
         raise ResourceError(
-            f"record {batch.names[longest]!r} has {size:,} residues, but members of {of_what} may have at most "
+            f"record {batch.names[longest]!r} has {size:,} residues, but {what} may have at most "
             f"{most_residues:,} ({pair_costs(size)}): shorten it, or align it to another sequence with tropalign pairs"
         )
 

@@ -338,7 +338,7 @@ def alphabet_saved(text: str) -> Alphabet:
     """Return the alphabet of `Alphabet.saved`. Raises ValueError, LookupError or TypeError for another text."""
     import json
 
-    if not text.startswith("{"):
+    if not str(text).startswith("{"):
         return ALPHABETS[text]
     values = json.loads(text)
     pairs = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}

@@ -48,6 +48,7 @@ def certain_residues():
             ("gap", "1 to 32", np.zeros(33, np.int32), np.zeros(0, np.int32)),
             ("end", "as many numbers as gap", part(slice(11))),
             ("end", "end", at(0, -1), at(0, 2001)),
+            ("end", "greater than that of gap", at(0, 4)),
             ("open", "outside of 0 to 2000", -1, 2001),
             ("slack", "outside of 0 to 2000", -1, 2001),
             (
