@@ -78,7 +78,7 @@ std::vector<int32_t> Pruning::rest_of(const Letters &letters, const int32_t *bes
     std::vector<int32_t> rest((n + kPruneStep - 1) / kPruneStep + 1);
     // Two k-mers may lose less: one that is entered within a gap, and one within which the path ends. So may one for
     // each ambiguous residue of the other sequence.
-    int32_t sum = loss_ * (2 + other.others);
+    int64_t sum = int64_t{loss_} * (2 + other.others);
     int free = n;
     for (size_t k = rest.size(); k-- > 0;) {
         const int begin = static_cast<int>(k) * kPruneStep, end = std::min(begin + kPruneStep, n);
@@ -87,7 +87,8 @@ std::vector<int32_t> Pruning::rest_of(const Letters &letters, const int32_t *bes
             if (at + own.length > free || own.at[at] == Seeds::kNone || other.has(own.at[at])) continue;
             sum -= loss_, free = at;  // k-mers that do not overlap
         }
-        rest[k] = std::max(sum, k + 1 < rest.size() ? rest[k + 1] : sum);
+        const auto bound = static_cast<int32_t>(std::min<int64_t>(sum, INT32_MAX / 4));  // scores have 16 bits
+        rest[k] = std::max(bound, k + 1 < rest.size() ? rest[k + 1] : bound);
     }
     return rest;
 }
